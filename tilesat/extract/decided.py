@@ -1,0 +1,200 @@
+"""The plan that inference rules decided, read out of the e-graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tilesat.errors import SolveError
+from tilesat.extract.plan import Copy, Plan, Reasons
+from tilesat.ir.hardware import Hardware, move_path
+from tilesat.ir.index import FunctionIndex
+from tilesat.ir.types import MemorySpace
+from tilesat.ir_terms.egraph import EGraph
+from tilesat.ir_terms.relations import BY_NAME, SPACE_NUMBERS, SPACES
+from tilesat.ir_terms.session import Encoded
+from tilesat.rules.moves import SLOTS
+
+_KINDS = {"i64": "int", "String": "str"}
+
+
+def read_decision(graph: EGraph, name: str) -> list[tuple[object, ...]]:
+    """All rows of relation or function ``name``, columns converted."""
+    relation = BY_NAME[name]
+    columns = [*relation.args, *([relation.output] if relation.output else [])]
+    return graph.table(name).read(*[_KINDS[column] for column in columns])
+
+
+def read_reasons(graph: EGraph, name: str) -> dict[tuple[object, ...], Reasons]:
+    """Which rules made each row of decision ``name``."""
+    relation = BY_NAME[name]
+    columns = [*relation.args, *([relation.output] if relation.output else [])]
+    rows = graph.table(f"why-{name}").read(*[_KINDS[column] for column in columns], "strings")
+    return {row[:-1]: row[-1] for row in rows}
+
+
+@dataclass(slots=True)
+class Premises:
+    """What a run of the rules is told in advance, because an earlier run decided it."""
+
+    grounded: set[tuple[int, int]] = field(default_factory=set)
+    peeled: set[tuple[int, int]] = field(default_factory=set)
+    splits: set[int] = field(default_factory=set)
+    rehomes: set[tuple[str, int]] = field(default_factory=set)
+    reasons: dict[tuple[object, ...], Reasons] = field(default_factory=dict)
+
+    def rows(self) -> dict[str, list[tuple[object, ...]]]:
+        return {
+            "grounded": [*sorted(self.grounded)],
+            "peeled": [*sorted(self.peeled)],
+            "was-split": [(site,) for site in sorted(self.splits)],
+            "rehomed": [*sorted(self.rehomes)],
+        }
+
+    def learn(self, graph: EGraph) -> bool:
+        """Take over the rewrites that ``graph`` decided; whether there was a new one."""
+        before = len(self.grounded) + len(self.peeled) + len(self.splits) + len(self.rehomes)
+        remedies = read_decision(graph, "remedy")
+        why = {name: read_reasons(graph, name) for name in ("remedy", "split", "rehome")}
+        for loop, position, choice in remedies:
+            target = self.peeled if choice == 2 else self.grounded
+            target.add((loop, position))  # type: ignore[arg-type]
+            self.reasons["remedy", loop, position] = why["remedy"].get((loop, position, choice), ())
+        for (site,) in read_decision(graph, "split"):
+            self.splits.add(site)  # type: ignore[arg-type]
+            self.reasons["split", site] = why["split"].get((site,), ())
+        for name, number in read_decision(graph, "rehome"):
+            self.rehomes.add((name, number))  # type: ignore[arg-type]
+            self.reasons["rehome", name] = why["rehome"].get((name, number), ())
+        return before != len(self.grounded) + len(self.peeled) + len(self.splits) + len(self.rehomes)
+
+
+class PlanReader:
+    """Assembles the :class:`Plan` of a function from the decisions in its e-graph."""
+
+    def __init__(self, graph: EGraph, encoded: Encoded, premises: Premises, chip: Hardware | None) -> None:
+        self.graph = graph
+        self.index: FunctionIndex = encoded.index
+        self.memory = encoded.memory
+        self.premises = premises
+        self.chip = None if chip is None else chip.name
+        self.plan = Plan()
+        self._seen: dict[str, MemorySpace] = {}
+
+    def read(self) -> Plan:
+        """The plan; raises :class:`SolveError` when a tile is left without a space."""
+        self._spaces()
+        self._producers()
+        self._rewrites()
+        self._copies()
+        return self.plan
+
+    def _spaces(self) -> None:
+        reasons = read_reasons(self.graph, "space")
+        for name, code in read_decision(self.graph, "space"):
+            assert isinstance(name, str)
+            assert isinstance(code, int)
+            self.plan.spaces[name] = SPACES[code % 16]
+            self.plan.space_reasons[name] = reasons.get((name, code), ())
+        self._seen = {name: SPACES[code % 16] for name, code in self.graph.table("seen").read("str", "int")}
+        missing = [name for name in self.index.tile_names() if name not in self.plan.spaces]
+        if missing:
+            raise SolveError(
+                f"no rule gives tile '{missing[0]}' a memory space",
+                hint="the rule set lacks the rule that resolves its producer",
+            )
+
+    def _producers(self) -> None:
+        reasons = read_reasons(self.graph, "retarget")
+        for name, number in read_decision(self.graph, "retarget"):
+            assert isinstance(name, str)
+            assert isinstance(number, int)
+            if self.plan.spaces[name] is SPACES[number]:
+                self.plan.retargets[name] = reasons.get((name, number), ())
+        reasons = read_reasons(self.graph, "clone")
+        for name, number in read_decision(self.graph, "clone"):
+            assert isinstance(name, str)
+            assert isinstance(number, int)
+            self.plan.clones[name, SPACES[number]] = reasons.get((name, number), ())
+
+    def _rewrites(self) -> None:
+        premises, plan = self.premises, self.plan
+        for site in premises.splits:
+            plan.splits[site] = premises.reasons.get(("split", site), ())
+        for name, number in premises.rehomes:
+            if plan.spaces[name] is not SPACES[number]:
+                plan.rehomes[name] = SPACES[number]
+        for loop, position in premises.peeled:
+            plan.peels[self._peeled_call(loop, position)] = loop
+
+    def _peeled_call(self, loop: int, position: int) -> int:
+        """The accumulating call that reads the iter-arg at ``position`` of ``loop``."""
+        names = {
+            name
+            for site, k, name in self.graph.table("iter-arg").read("int", "int", "str")
+            if (site, k) == (loop, position)
+        }
+        for site, k, name in self.graph.table("reads").read("int", "int", "str"):
+            if k == 0 and name in names:
+                return int(site)
+        raise SolveError("a peeled slot has no accumulating call")
+
+    # -------------------------------------------------------------------------- copies
+
+    def _copies(self) -> None:
+        first = {row[:-1]: row[-1] for row in self.graph.table("first-need").read("str", "int", "int", "int", "int")}
+        serve = {row[:-1]: row[-1] for row in self.graph.table("serve").read("int", "int", "str", "int", "int")}
+        versions = {row[:2]: row[2] for row in self.graph.table("version").read("int", "str", "int")}
+        row_major = set(self.graph.table("row-major").read("str", "int", "int", "int"))
+        needs = read_decision(self.graph, "need")
+        why = read_reasons(self.graph, "need")
+        keys: dict[tuple[str, int, int, int], int] = {}
+
+        def copy(site: int, slot: int, name: str, number: int) -> int:
+            """The key of the copy of ``name`` that serves ``slot`` of ``site``, made on demand."""
+            depth = serve[site, slot, name, number]
+            region = self._ancestor_at(self.index.region_of[site], depth)
+            key = (name, versions[site, name], number, region)
+            if key in keys:
+                return keys[key]
+            position = first[key]
+            at, at_slot = divmod(position, SLOTS)
+            path = self._path(at, name, SPACES[number])
+            source, hops = None, 0
+            if path is not None and len(path) > 2:
+                source, hops = copy(at, at_slot, name, SPACE_NUMBERS[path[-2]]), len(path) - 2
+            keys[key] = len(keys)
+            reasons = why.get((at, at_slot, name, number), ("need-stops",))
+            self.plan.copies.append(
+                Copy(
+                    keys[key],
+                    name,
+                    SPACES[number],
+                    at,
+                    region,
+                    (at_slot, hops),
+                    key in row_major,
+                    source,
+                    reasons,
+                )
+            )
+            return keys[key]
+
+        for site, slot, name, number in sorted(needs, key=lambda row: row[:2]):
+            assert isinstance(site, int)
+            assert isinstance(slot, int)
+            assert isinstance(name, str)
+            assert isinstance(number, int)
+            self.plan.operands[site, slot] = copy(site, slot, name, number)
+            self.plan.need_reasons[site, slot] = why.get((site, slot, name, number), ())
+
+    def _ancestor_at(self, region: int, depth: int) -> int:
+        while self.index.regions[region].depth > depth:
+            region = self.index.regions[region].parent
+        return region
+
+    def _path(self, site: int, name: str, target: MemorySpace) -> tuple[MemorySpace, ...] | None:
+        source = self._seen[name]
+        path = move_path(self.chip, source, target)
+        if path is None:
+            self.plan.impossible.append((site, name, source, target))
+        return path

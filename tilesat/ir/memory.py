@@ -1,0 +1,340 @@
+"""Memory SSA of one function: which tiles share a buffer, and when a buffer changes.
+
+Tiles that may name one buffer form a *group*: plain aliases, zero-copy views, results of ops that
+reuse an argument, and, where a carried slot or an if result is written in place, everything that
+flows into it. Each group has *versions*: a write makes a new one, a loop whose body writes the group
+starts its body and leaves with a fresh one, and so does an if with a write in a branch. Two reads of
+a group see the same contents exactly when their versions agree (design section 7).
+
+Versions come in two kinds. ``written`` changes only at writes; ``ordered`` also changes at every
+synchronisation, cross-core or unknown effect, so that nothing keyed by it moves across one.
+Global memory gets versions too: one per tensor variable's storage as the function sees it, and one
+for all of global memory, because two tensor parameters may overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tilesat.ir.index import BODY, FunctionIndex
+from tilesat.ir.nodes import (
+    Assign,
+    EvalStmt,
+    Expr,
+    For,
+    FuncCall,
+    If,
+    OpaqueExpr,
+    OpaqueStmt,
+    OpCall,
+    Stmt,
+    Submit,
+    TupleGet,
+    Var,
+    While,
+    Yield,
+)
+from tilesat.ir.ops import OpInfo, op_info
+from tilesat.ir.types import TensorType, TileType
+from tilesat.ir.walk import children, names_in, reads
+
+Versions = tuple[int, int]
+"""The (written, ordered) version of a group at one point."""
+
+GLOBAL_MEMORY = "*"
+"""The group that every write to global memory changes."""
+
+_BARRIER = "!"
+
+
+class Groups:
+    """Union-find over variable names."""
+
+    def __init__(self) -> None:
+        self._parent: dict[str, str] = {}
+
+    def find(self, name: str) -> str:
+        root = name
+        while (parent := self._parent.get(root, root)) != root:
+            root = parent
+        while self._parent.get(name, name) != root:
+            self._parent[name], name = root, self._parent[name]
+        return root
+
+    def union(self, a: str, b: str) -> bool:
+        """Join the groups of ``a`` and ``b``; whether they were apart."""
+        ra, rb = self.find(a), self.find(b)
+        if ra == rb:
+            return False
+        self._parent[max(ra, rb)] = min(ra, rb)
+        return True
+
+
+def called(stmt: Stmt) -> Expr | None:
+    """The call that ``stmt`` makes as a whole, else ``None``."""
+    value = stmt.value if isinstance(stmt, (Assign, EvalStmt)) else None
+    return value if isinstance(value, (OpCall, FuncCall, Submit)) else None
+
+
+def is_barrier(stmt: Stmt) -> bool:
+    """Whether ``stmt`` has an effect that nothing may be moved across.
+
+    Writes to tiles and tensors are not barriers: they have versions of their own.
+    """
+    if isinstance(stmt, OpaqueStmt):
+        return True
+    call = called(stmt)
+    if call is None:
+        return any(_has_opaque(expr) for expr in _values(stmt))
+    if not isinstance(call, OpCall):
+        return True
+    info = op_info(call.op)
+    if info is None:
+        return True
+    if info.cross_core or info.category in ("SyncOp", "PrefetchOp", "DistributedOp", "CrossCoreOp"):
+        return True
+    return not info.is_pure and not info.effects and not info.kwarg_effects
+
+
+def _values(stmt: Stmt) -> tuple[Expr, ...]:
+    return (stmt.value,) if isinstance(stmt, (Assign, EvalStmt)) else ()
+
+
+def _has_opaque(expr: Expr) -> bool:
+    return isinstance(expr, OpaqueExpr) or any(map(_has_opaque, children(expr)))
+
+
+def _shared_position(info: OpInfo | None) -> int | None:
+    """The argument whose buffer an op's result is: views, ops that reuse one, and assemble."""
+    if info is None:
+        return None
+    if info.reuses_arg is not None:
+        return info.reuses_arg
+    return 0 if info.is_view or info.name in _WRITES_INTO_FIRST else None
+
+
+_WRITES_INTO_FIRST = frozenset({"tile.assemble", "tensor.assemble"})
+
+
+class MemorySSA:
+    """Groups and versions of one function; see the module's docstring."""
+
+    def __init__(self, index: FunctionIndex) -> None:
+        self.index = index
+        self.groups = Groups()
+        self.written_groups: set[str] = set()
+        self.use_versions: dict[tuple[int, str], Versions] = {}
+        """(site, group) -> (written, ordered) version that the statement reads."""
+        self.entry_versions: dict[tuple[int, str], Versions] = {}
+        """(region, group) -> versions current where the region is entered."""
+        self._writes: dict[int, tuple[str, ...]] = {}
+        self._barriers = [is_barrier(stmt) for stmt in index.sites]
+        self._join_buffers()
+        self._join_phis()
+        self._collect_writes()
+        self._number()
+
+    # -------------------------------------------------------------------------- groups
+
+    def group(self, name: str) -> str:
+        """The group of tile or tensor ``name``."""
+        return self.groups.find(name)
+
+    def is_written(self, name: str) -> bool:
+        """Whether anything in the function writes the buffer of ``name``."""
+        return self.group(name) in self.written_groups
+
+    def written_at(self, site: int) -> tuple[str, ...]:
+        """Groups that the statement at ``site`` itself writes."""
+        return self._writes.get(site, ())
+
+    def is_barrier(self, site: int) -> bool:
+        return self._barriers[site]
+
+    def _join_buffers(self) -> None:
+        for stmt in self.index.sites:
+            if not isinstance(stmt, Assign) or not isinstance(stmt.type, (TileType, TensorType)):
+                continue
+            source = self._shared_source(stmt.value)
+            if source is not None:
+                self.groups.union(stmt.name, source)
+
+    def _shared_source(self, value: Expr) -> str | None:
+        """The variable whose buffer the result of ``value`` is."""
+        if isinstance(value, Var):
+            return value.name
+        if isinstance(value, TupleGet):
+            return next(names_in(value), None)
+        if not isinstance(value, OpCall):
+            return None
+        position = _shared_position(op_info(value.op))
+        if position is None or position >= len(value.args):
+            return None
+        arg = value.args[position]
+        return arg.name if isinstance(arg, Var) else None
+
+    def _join_phis(self) -> None:
+        """Join what flows into carried slots and if results that are written in place."""
+        flows = list(self._flows())
+        tensors = [flow for flow in flows if isinstance(self.index.types.get(flow[0]), TensorType)]
+        for target, source in tensors:
+            self.groups.union(target, source)
+        direct = [name for site in range(len(self.index.sites)) for name in self._written_names(site)]
+        changed = True
+        while changed:
+            changed = False
+            written = {self.groups.find(name) for name in direct}
+            for target, source in flows:
+                if self.groups.find(target) in written or self.groups.find(source) in written:
+                    changed |= self.groups.union(target, source)
+
+    def _flows(self) -> Iterable[tuple[str, str]]:
+        """Pairs (phi variable, variable that flows into it)."""
+        for site, stmt in enumerate(self.index.sites):
+            if isinstance(stmt, (For, While)):
+                yielded = self._yield_values(site, 0)
+                for position, carry in enumerate(stmt.carries):
+                    sources = [carry.init, *yielded[position : position + 1]]
+                    for source in sources:
+                        if isinstance(source, Var):
+                            yield carry.name, source.name
+                    if position < len(stmt.results):
+                        yield stmt.results[position].name, carry.name
+            elif isinstance(stmt, If):
+                for arm in (0, 1):
+                    for result, source in zip(stmt.results, self._yield_values(site, arm), strict=False):
+                        if isinstance(source, Var):
+                            yield result.name, source.name
+
+    def _yield_values(self, site: int, arm: int) -> tuple[Expr, ...]:
+        position = self.index.yields.get((site, arm))
+        stmt = self.index.sites[position] if position is not None else None
+        return stmt.values if isinstance(stmt, Yield) else ()
+
+    # -------------------------------------------------------------------------- writes
+
+    def _written_names(self, site: int) -> list[str]:
+        """Variables whose buffers the statement at ``site`` may change."""
+        stmt = self.index.sites[site]
+        if isinstance(stmt, OpaqueStmt):
+            return [name for name in stmt.names if self._has_buffer(name)]
+        call = called(stmt)
+        if isinstance(call, OpCall):
+            info = op_info(call.op)
+            if info is None:
+                return [name for name in names_in(call) if self._has_buffer(name)]
+            return [
+                arg.name
+                for position in info.written_args(call)
+                if isinstance(arg := call.args[position], Var) and self._has_buffer(arg.name)
+            ]
+        if isinstance(call, (FuncCall, Submit)):
+            return [name for name in names_in(call) if self._has_buffer(name)]
+        return []
+
+    def _has_buffer(self, name: str) -> bool:
+        return isinstance(self.index.types.get(name), (TileType, TensorType))
+
+    def _collect_writes(self) -> None:
+        for site, stmt in enumerate(self.index.sites):
+            names = self._written_names(site)
+            groups = dict.fromkeys(self.group(name) for name in names)
+            if any(isinstance(self.index.types.get(name), TensorType) for name in names):
+                groups[GLOBAL_MEMORY] = None
+            if isinstance(called(stmt), (FuncCall, Submit)) or isinstance(stmt, OpaqueStmt):
+                groups[GLOBAL_MEMORY] = None
+            if groups:
+                self._writes[site] = tuple(groups)
+                self.written_groups.update(groups)
+
+    # ------------------------------------------------------------------------ versions
+
+    def _number(self) -> None:
+        numbering = _Numbering(self)
+        numbering.region(BODY)
+        self.use_versions = numbering.uses
+        self.entry_versions = numbering.entries
+
+    def groups_read(self, stmt: Stmt) -> list[str]:
+        """Groups of the buffers ``stmt`` itself reads; loads read all of global memory too."""
+        groups = dict.fromkeys(self.group(name) for name in reads(stmt) if self._has_buffer(name))
+        if any(isinstance(self.index.types.get(name), TensorType) for name in reads(stmt)):
+            groups[GLOBAL_MEMORY] = None
+        return list(groups)
+
+
+class _Numbering:
+    """Gives versions to the groups, region by region.
+
+    Regions nest no deeper than Python's own parser allows blocks to, so recursion is safe.
+    """
+
+    def __init__(self, memory: MemorySSA) -> None:
+        self.memory = memory
+        self.index = memory.index
+        self.uses: dict[tuple[int, str], Versions] = {}
+        self.entries: dict[tuple[int, str], Versions] = {}
+        self._current: dict[str, int] = {}
+        self._fresh = 0
+        self._pairs: dict[tuple[int, int], int] = {}
+        self._changed: list[set[str]] = [set() for _ in self.index.regions]
+        self._read: list[set[str]] = [set() for _ in self.index.regions]
+        self._summarise()
+
+    def _summarise(self) -> None:
+        """Groups changed and read in each region, nested ones included (inner regions come later)."""
+        for site, stmt in enumerate(self.index.sites):
+            region = self.index.region_of[site]
+            self._changed[region].update(self.memory.written_at(site))
+            self._read[region].update(self.memory.groups_read(stmt))
+            if self.memory.is_barrier(site):
+                self._changed[region].add(_BARRIER)
+        for inner in reversed(self.index.regions):
+            if inner.parent >= 0:
+                self._changed[inner.parent] |= self._changed[inner.id]
+                self._read[inner.parent] |= self._read[inner.id]
+
+    def _versions(self, group: str) -> Versions:
+        pair = (self._current.get(group, 0), self._current.get(_BARRIER, 0))
+        return pair[0], self._pairs.setdefault(pair, len(self._pairs))
+
+    def _renew(self, groups: Iterable[str]) -> None:
+        for group in sorted(groups):
+            self._fresh += 1
+            self._current[group] = self._fresh
+
+    def region(self, region: int) -> None:
+        for group in self._read[region]:
+            self.entries[region, group] = self._versions(group)
+        for site in self.index.regions[region].sites:
+            stmt = self.index.sites[site]
+            if isinstance(stmt, If):
+                self._branch(site, stmt)
+            elif isinstance(stmt, (For, While)):
+                self._loop(site, stmt)
+            else:
+                self._record(site, stmt)
+                self._renew(self.memory.written_at(site))
+                if self.memory.is_barrier(site):
+                    self._renew((_BARRIER,))
+
+    def _record(self, site: int, stmt: Stmt) -> None:
+        for group in self.memory.groups_read(stmt):
+            self.uses[site, group] = self._versions(group)
+
+    def _loop(self, site: int, stmt: For | While) -> None:
+        self._record(site, stmt)
+        body = self.index.arms[site, 0]
+        self._renew(self._changed[body])
+        self.region(body)
+        self._renew(self._changed[body])
+
+    def _branch(self, site: int, stmt: If) -> None:
+        self._record(site, stmt)
+        arms = [self.index.arms[site, arm] for arm in (0, 1) if (site, arm) in self.index.arms]
+        changed = set().union(*(self._changed[arm] for arm in arms))
+        before = {group: self._current.get(group, 0) for group in changed}
+        for arm in arms:
+            self._current.update(before)
+            self.region(arm)
+        self._renew(changed)

@@ -1,0 +1,167 @@
+"""One egglog e-graph: loading rows, running rules, reading tables, and its failures as our errors."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tilesat.errors import RuleError
+
+_ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+
+
+def escape(text: str) -> str:
+    """``text`` as one field of a tab-separated row; egglog trims blanks at the ends."""
+    for char, code in _ESCAPES.items():
+        if char in text:
+            text = text.replace(char, code)
+    return f"\\s{text}\\s" if text != text.strip() else text
+
+
+def unescape(text: str) -> str:
+    """The inverse of :func:`escape`."""
+    if "\\" not in text:
+        return text
+    if text.startswith("\\s") and text.endswith("\\s") and len(text) >= 4:
+        text = text[2:-2]
+    out, position = [], 0
+    while position < len(text):
+        char = text[position]
+        if char == "\\":
+            position += 1
+            char = {"\\": "\\", "t": "\t", "n": "\n", "r": "\r"}[text[position]]
+        out.append(char)
+        position += 1
+    return "".join(out)
+
+
+class Table:
+    """One function or relation of a frozen e-graph, columns converted on reading."""
+
+    def __init__(self, graph: EGraph, rows: Sequence[Any]) -> None:
+        self._graph = graph
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def read(self, *kinds: str) -> list[tuple[Any, ...]]:
+        """Rows as tuples; ``kinds`` names each column, the output last: int, str, class or strings.
+
+        A relation's rows have no output column to name. Strings come back unescaped.
+        """
+        convert = [self._graph.converter(kind) for kind in kinds]
+        count = len(convert)
+        out = []
+        for row in self._rows:
+            if row.subsumed:
+                continue
+            values = row.inputs
+            if len(values) < count:
+                values = [*values, row.output]
+            out.append(tuple([function(value) for function, value in zip(convert, values, strict=True)]))
+        return out
+
+
+class EGraph:
+    """A fresh e-graph running ``program``; every failure inside egglog becomes a :class:`RuleError`."""
+
+    def __init__(self, program: str, *, what: str = "rules") -> None:
+        from egglog import bindings
+
+        self._bindings = bindings
+        self._span = bindings.RustSpan("", 0, 0)
+        with _guard(what):
+            self._graph = bindings.EGraph()
+            self._graph.run_program(*self._graph.parse_program(program, what))
+        self._strings: dict[Any, str] = {}
+        self._ints: dict[Any, int] = {}
+        self._frozen: Mapping[str, Any] | None = None
+
+    def load(self, rows: Mapping[str, Iterable[tuple[Any, ...]]]) -> None:
+        """Enter ``rows`` (relation -> tuples of ints and strings), all in one go."""
+        self._frozen = None
+        commands = []
+        with tempfile.TemporaryDirectory(prefix="tilesat-") as folder, _guard("loading facts"):
+            for number, (relation, tuples) in enumerate(rows.items()):
+                path = Path(folder, f"{number}.tsv")
+                path.write_text("".join([_line(row) for row in tuples]), encoding="utf-8")
+                commands.append(self._bindings.Input(self._span, relation, str(path)))
+            self._graph.run_program(*commands)
+
+    def run(self, text: str, *, what: str = "rules") -> list[Any]:
+        """Run egglog commands given as text; returns what they output."""
+        self._frozen = None
+        with _guard(what):
+            return list(self._graph.run_program(*self._graph.parse_program(text, what)))
+
+    def saturate(self, *rulesets: str, what: str = "rules") -> Any:
+        """Run ``rulesets``, one after the other, each until nothing new comes; returns the run report."""
+        schedule = " ".join(f"(saturate {name})" for name in rulesets)
+        return self.run(f"(run-schedule {schedule})", what=what)
+
+    def push(self) -> None:
+        self.run("(push)", what="push")
+
+    def pop(self) -> None:
+        self.run("(pop)", what="pop")
+        self._strings.clear()
+        self._ints.clear()
+
+    def table(self, name: str) -> Table:
+        """The rows of function or relation ``name``, empty when it has none."""
+        if self._frozen is None:
+            with _guard("reading the e-graph"):
+                # One access: each one copies the whole e-graph.
+                self._frozen = self._graph.freeze().functions
+        function = self._frozen.get(name)
+        return Table(self, () if function is None else function.rows)
+
+    def converter(self, kind: str) -> Callable[[Any], Any]:
+        """The function that turns egglog values of ``kind`` into Python ones."""
+        return {"int": self._int, "str": self._str, "class": _same, "strings": self._string_set}[kind]
+
+    def _int(self, value: Any) -> int:
+        known = self._ints.get(value)
+        if known is None:
+            known = self._ints[value] = int(self._graph.value_to_i64(value))
+        return known
+
+    def _str(self, value: Any) -> str:
+        known = self._strings.get(value)
+        if known is None:
+            known = self._strings[value] = unescape(self._graph.value_to_string(value))
+        return known
+
+    def _string_set(self, value: Any) -> tuple[str, ...]:
+        return tuple(sorted(self._str(item) for item in self._graph.value_to_set(value)))
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _line(row: tuple[Any, ...]) -> str:
+    return "\t".join([escape(x) if isinstance(x, str) else str(x) for x in row]) + "\n"
+
+
+@contextmanager
+def _guard(what: str) -> Iterator[None]:
+    """Turn egglog errors, and its panics, which are no ``Exception``, into :class:`RuleError`."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, GeneratorExit, RuleError):
+        raise
+    except BaseException as error:
+        kind = type(error).__name__
+        if not isinstance(error, Exception) and kind != "PanicException":
+            raise
+        raise RuleError(f"egglog failed while running {what}: {_first_line(error)}") from error
+
+
+def _first_line(error: BaseException) -> str:
+    text = getattr(error, "context", None) or str(error)
+    return str(text).strip()

@@ -1,0 +1,132 @@
+"""The program as egglog terms: sorts and constructors of the syntax layer.
+
+Terms are flat: a node is entered under a number (``E``, ``X``, ... are the classes by number) and
+united with its constructor, whose children are classes again. So no term nests on the way in, and
+equal nodes share a class. A statement carries its site, its place in program order, because two
+equal statements at different places are different effects.
+
+Every constructor is loaded from a relation of the same name with ``in-`` in front: its first column is the
+number of the node, the others are the arguments, with numbers in place of classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+# Argument kinds: i64, String, or one of the sorts below.
+SORTS = (
+    "Expr",
+    "Exprs",
+    "Named",
+    "Stmt",
+    "Block",
+    "Carries",
+    "Results",
+    "Types",
+    "Params",
+    "Func",
+    "Funcs",
+    "Prog",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Constructor:
+    """A term constructor: its sort and the kinds of its arguments."""
+
+    name: str
+    sort: str
+    args: tuple[str, ...]
+
+
+_I, _S = "i64", "String"
+CONSTRUCTORS: tuple[Constructor, ...] = tuple(
+    Constructor(name, sort, args)
+    for name, sort, args in (
+        # Expressions.
+        ("Var", "Expr", (_S,)),
+        ("IntC", "Expr", (_I, _S)),  # value, dtype
+        ("BigC", "Expr", (_S, _S)),  # an integer beyond 64 bits, as text
+        ("FloatC", "Expr", (_S, _S)),  # as text: every bit counts, the sign of zero too
+        ("BoolC", "Expr", (_I, _S)),
+        ("StrC", "Expr", (_S, _S)),  # value, quote
+        ("NoneC", "Expr", ()),
+        ("EnumC", "Expr", (_S,)),
+        ("ListE", "Expr", ("Exprs",)),
+        ("DictE", "Expr", ("Named",)),
+        ("Bin", "Expr", (_S, "Expr", "Expr")),
+        ("Un", "Expr", (_S, "Expr")),
+        ("Fn", "Expr", (_S, "Exprs")),
+        ("CastE", "Expr", ("Expr", _S)),
+        ("Get", "Expr", ("Expr", _I)),
+        ("OpaqueE", "Expr", (_S, _S)),  # text, names
+        ("Op", "Expr", (_S, "Exprs", "Named", "Named")),  # op, args, kwargs, attrs
+        ("Invoke", "Expr", (_S, "Exprs", "Named", "Named")),  # callee, args, kwargs, attrs
+        ("SubmitE", "Expr", (_S, "Exprs", "Named", "Named", _I)),  # ..., spmd
+        # Lists of expressions, and of named ones.
+        ("Nil", "Exprs", ()),
+        ("Cons", "Exprs", ("Expr", "Exprs")),
+        ("NoName", "Named", ()),
+        ("Name", "Named", (_S, "Expr", "Named")),
+        # Statements; the first argument is the site.
+        ("Assign", "Stmt", (_I, _S, _S, "Expr")),  # site, name, type, value
+        ("Eval", "Stmt", (_I, "Expr")),
+        ("ForS", "Stmt", (_I, _S, _S, "Exprs", "Carries", "Block", "Results", "Named", "Named")),
+        ("WhileS", "Stmt", (_I, "Carries", "Expr", "Block", "Results")),
+        ("IfS", "Stmt", (_I, "Expr", "Block", "Block", _I, "Results")),  # ..., has else
+        ("ScopeS", "Stmt", (_I, "Named", "Block")),
+        ("YieldS", "Stmt", (_I, "Exprs")),
+        ("ReturnS", "Stmt", (_I, "Exprs")),
+        ("CommentS", "Stmt", (_I, _S)),
+        ("OpaqueS", "Stmt", (_I, _S, _S)),  # site, lines, names
+        ("End", "Block", ()),
+        ("Seq", "Block", ("Stmt", "Block")),
+        ("NoCarry", "Carries", ()),
+        ("Carry", "Carries", (_S, _S, "Expr", "Carries")),  # name, type, init
+        ("NoResult", "Results", ()),
+        ("Result", "Results", (_S, _S, "Results")),  # name, type
+        # Functions and programs.
+        ("NoType", "Types", ()),
+        ("TypeT", "Types", (_S, "Types")),
+        ("NoParam", "Params", ()),
+        ("ParamP", "Params", (_S, _S, _S, "Params")),  # name, direction, type
+        ("FuncF", "Func", (_S, _S, _S, _S, "Params", "Types", "Block", "Named", "Named")),
+        ("NoFunc", "Funcs", ()),
+        ("FuncsF", "Funcs", ("Func", "Funcs")),
+        ("ProgramP", "Prog", (_S, _S, _S, _I, "Funcs")),  # name, dims, preamble, final newline
+    )
+)
+BY_NAME = {constructor.name: constructor for constructor in CONSTRUCTORS}
+INGEST = "ingest"
+
+
+def handle(sort: str) -> str:
+    """The function from a node's number to its class."""
+    return f"at-{sort}"
+
+
+@lru_cache(maxsize=1)
+def syntax_program() -> str:
+    """The egglog text that declares the syntax layer and how it is loaded."""
+    lines = [f"(ruleset {INGEST})"]
+    lines += [f"(sort {sort})" for sort in SORTS]
+    lines += [f"(constructor {handle(sort)} (i64) {sort})" for sort in SORTS]
+    for con in CONSTRUCTORS:
+        lines += _constructor_lines(con)
+    return "\n".join(lines)
+
+
+def _constructor_lines(con: Constructor) -> list[str]:
+    """The constructor, the relation it is loaded from, and the rule that enters a row as a term."""
+    columns = " ".join("i64" if kind in SORTS else kind for kind in con.args)
+    names = [f"a{i}" for i in range(len(con.args))]
+    given = " ".join(
+        f"({handle(kind)} {name})" if kind in SORTS else name for name, kind in zip(names, con.args, strict=True)
+    )
+    return [
+        f"(constructor {con.name} ({' '.join(con.args)}) {con.sort})",
+        f"(relation in-{con.name} (i64 {columns}))",
+        f"(rule ((in-{con.name} n {' '.join(names)})) "
+        f"((union ({handle(con.sort)} n) ({con.name} {given}))) :ruleset {INGEST})",
+    ]

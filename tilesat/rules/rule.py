@@ -1,0 +1,198 @@
+"""Rules as named values, and immutable sets of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from tilesat.errors import RuleError
+from tilesat.ir_terms.relations import BY_NAME, SPACE_NUMBERS, Role
+from tilesat.rules import sexpr
+from tilesat.rules.sexpr import Node
+
+# Rulesets in the order in which they run. Each saturates before the next starts, so a rule may read
+# what earlier phases derived as final.
+PHASES = ("read", "demand", "resolve", "structure", "flows", "needs", "layout")
+
+# How firmly a variable's space is known, best last; the space code is rank * 16 + space.
+RANKS = {
+    "guess": 1,  # an iter-arg, from its init, before the body is known
+    "joined-guess": 2,  # an if result whose branches are guesses that differ
+    "real": 3,  # from the producer
+    "joined": 4,  # an if result whose branches differ
+    "grounded": 5,  # a carried slot that must keep its init's space
+    "retargeted": 6,  # a producer told to produce this space
+    "rehomed": 7,  # as readers see a variable that was moved for all of them
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One named rewrite or inference rule.
+
+    ``text`` holds egglog ``(rule (facts) (actions))`` forms. Beside egglog's own syntax it may use ``$Acc``
+    for the number of a space, ``(real s)`` and the other ranks for a space code, ``(space-of c)`` and
+    ``(rank-of c)``, and in actions ``(decide (f args) value)`` or ``(decide (r args))``, which sets a function or
+    adds to a relation and records this rule as a reason.
+    """
+
+    name: str
+    family: str
+    phase: str
+    meaning: str
+    text: str
+    requirements: tuple[str, ...] = ()
+    sound: Callable[..., object] | None = field(default=None, compare=False)
+
+    def program(self) -> str:
+        """The egglog text of this rule, macros expanded, named and placed in its ruleset."""
+        if self.phase not in PHASES:
+            known = ", ".join(PHASES)
+            raise RuleError(f"rule '{self.name}': unknown phase '{self.phase}'", hint=f"one of {known}")
+        try:
+            forms = sexpr.read(self.text)
+        except RuleError as error:
+            raise RuleError(f"rule '{self.name}': {error.message}", hint=error.hint) from None
+        return "\n".join(self._form(form, number) for number, form in enumerate(forms))
+
+    def _form(self, form: Node, number: int) -> str:
+        if sexpr.head(form) != "rule" or not isinstance(form, list) or len(form) != 3:
+            raise RuleError(
+                f"rule '{self.name}': not a rule: {sexpr.write(form)}",
+                hint="write (rule (facts...) (actions...))",
+            )
+        expander = _Expander(self.name)
+        facts, actions = form[1], form[2]
+        if not isinstance(facts, list) or not isinstance(actions, list):
+            raise RuleError(f"rule '{self.name}': facts and actions are lists", hint="(rule (facts...) (actions...))")
+        new_facts: Node = [expander.expand(fact) for fact in facts]
+        new_actions: Node = [part for action in actions for part in expander.action(action)]
+        label = self.name if number == 0 else f"{self.name}#{number}"
+        return f'(rule {sexpr.write(new_facts)} {sexpr.write(new_actions)} :ruleset {ruleset_of(self.phase)} :name "{label}")'
+
+
+class _Expander:
+    def __init__(self, rule: str) -> None:
+        self.rule = rule
+
+    def expand(self, node: Node) -> Node:
+        if isinstance(node, str):
+            return self._space(node) if node.startswith("$") else node
+        items = [self.expand(item) for item in node]
+        head = sexpr.head(items)
+        if len(items) == 2 and head in RANKS:
+            return ["+", str(RANKS[head] * 16), items[1]]
+        if len(items) == 2 and head == "space-of":
+            return ["%", items[1], "16"]
+        if len(items) == 2 and head == "rank-of":
+            return ["/", items[1], "16"]
+        return items
+
+    def _space(self, atom: str) -> str:
+        for space, number in SPACE_NUMBERS.items():
+            if space.value == atom[1:]:
+                return str(number)
+        raise RuleError(
+            f"rule '{self.rule}': unknown space '{atom}'",
+            hint="one of " + ", ".join(f"${s}" for s in SPACE_NUMBERS),
+        )
+
+    def action(self, node: Node) -> list[Node]:
+        if sexpr.head(node) != "decide":
+            return [self.expand(node)]
+        assert isinstance(node, list)
+        target = self.expand(node[1])
+        name = sexpr.head(target)
+        relation = BY_NAME.get(name or "")
+        if relation is None or relation.role is not Role.DECISION or not isinstance(target, list):
+            known = ", ".join(r.name for r in BY_NAME.values() if r.role is Role.DECISION)
+            raise RuleError(f"rule '{self.rule}' decides '{name}', which is no decision", hint=f"one of {known}")
+        value = [self.expand(part) for part in node[2:]]
+        if len(value) != (1 if relation.output else 0):
+            raise RuleError(f"rule '{self.rule}': wrong arguments for (decide ({name} ...))", hint=relation.meaning)
+        act: Node = ["set", target, *value] if relation.output else target
+        why: Node = ["set", [f"why-{name}", *target[1:], *value], ["set-of", f'"{self.rule}"']]
+        return [act, why]
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """An immutable collection of rules with distinct names, in order."""
+
+    name: str
+    rules: tuple[Rule, ...]
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        for rule in self.rules:
+            if rule.name in seen:
+                raise RuleError(
+                    f"rule '{rule.name}' is already in '{self.name}'", hint="use replace(), or another name"
+                )
+            seen.add(rule.name)
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __contains__(self, name: object) -> bool:
+        return any(rule.name == name for rule in self.rules)
+
+    def __getitem__(self, name: str) -> Rule:
+        for rule in self.rules:
+            if rule.name == name:
+                return rule
+        raise self._unknown(name)
+
+    def _unknown(self, name: str) -> RuleError:
+        near = [rule.name for rule in self.rules if name in rule.name or rule.name in name]
+        hint = f"did you mean {', '.join(near)}?" if near else "see RuleSet.rules for the names"
+        return RuleError(f"'{self.name}' has no rule '{name}'", hint=hint)
+
+    def __add__(self, other: RuleSet | Rule | Iterable[Rule]) -> RuleSet:
+        """Both; a name that both have is an error."""
+        more = (other,) if isinstance(other, Rule) else tuple(other)
+        return replace(self, rules=(*self.rules, *more))
+
+    def __sub__(self, other: str | RuleSet | Iterable[str]) -> RuleSet:
+        """Without the rules of ``other``, given by name or as a set."""
+        names = [other] if isinstance(other, str) else [r.name if isinstance(r, Rule) else r for r in other]
+        return self.without(*names)
+
+    def without(self, *names: str) -> RuleSet:
+        """Without the named rules or families; an unknown name is an error."""
+        known = {rule.name for rule in self.rules} | {rule.family for rule in self.rules}
+        for name in names:
+            if name not in known:
+                raise self._unknown(name)
+        return replace(self, rules=tuple(r for r in self.rules if r.name not in names and r.family not in names))
+
+    def only(self, *names: str) -> RuleSet:
+        """Only the named rules or families."""
+        return replace(self, rules=tuple(r for r in self.rules if r.name in names or r.family in names))
+
+    def replace(self, rule: Rule) -> RuleSet:
+        """With ``rule`` in place of the one of the same name."""
+        old = self[rule.name]
+        return replace(self, rules=tuple(rule if r is old else r for r in self.rules))
+
+    def renamed(self, name: str) -> RuleSet:
+        return replace(self, name=name)
+
+    @cached_property
+    def program(self) -> str:
+        """The egglog text of all rules, with their rulesets."""
+        return "\n".join(rule.program() for rule in self.rules)
+
+
+def ruleset_of(phase: str) -> str:
+    """The egglog ruleset that holds the rules of ``phase``."""
+    return f"phase-{phase}"
+
+
+def rulesets_program() -> str:
+    """The egglog text that declares one ruleset per phase."""
+    return "\n".join(f"(ruleset {ruleset_of(phase)})" for phase in PHASES)
