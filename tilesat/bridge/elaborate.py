@@ -40,7 +40,6 @@ from tilesat.ir.walk import map_named, names_in, reads, rename_expr, rename_type
 from tilesat.ir_terms.facts import PRODUCTS
 from tilesat.rules.moves import INIT_SLOT, YIELD_SLOT
 
-MAT_BRIDGE_MARK = "__compiler_tensor_to_tile_mat_bridge"
 _ROW_MAJOR: NamedExprs = (
     ("blayout", EnumConst("TileLayout.row_major")),
     ("slayout", EnumConst("TileLayout.none_box")),
@@ -190,7 +189,7 @@ class Elaborator:
         return replace(value, args=args, kwargs=kwargs, attrs=attrs)
 
     def _attrs(self, attrs: NamedExprs, old: tuple[Expr, ...], new: tuple[Expr, ...]) -> NamedExprs:
-        """Attributes without the bridge mark, references to replaced operands following them (INF-P3-06)."""
+        """Attributes, references to replaced operands following them (INF-P3-06)."""
         replaced: dict[str, list[str]] = defaultdict(list)
         for before, after in zip(old, new, strict=True):
             if isinstance(before, Var) and isinstance(after, Var) and after.name not in replaced[before.name]:
@@ -198,8 +197,6 @@ class Elaborator:
         first: Mapping[str, Expr] = {name: Var(names[0]) for name, names in replaced.items()}
         kept: list[tuple[str, Expr]] = []
         for key, value in attrs:
-            if key == MAT_BRIDGE_MARK:
-                continue
             if key == "dump_vars" and isinstance(value, ListExpr):
                 kept.append((key, ListExpr(tuple(self._dumped(value, replaced)))))
             else:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from tilesat.bridge.decisions import Decision, place_of, plan_decisions
 from tilesat.bridge.elaborate import Elaborator
+from tilesat.bridge.residency import ResidencyPass, strip_marks
 from tilesat.diagnostics import Diagnostic, Severity
 from tilesat.extract.decided import PlanReader, Premises
 from tilesat.extract.plan import Plan
@@ -84,6 +85,10 @@ class _Pass:
             decisions += solved.decisions
             diagnostics += solved.diagnostics
         result = replace(program, functions=tuple(functions))
+        if self.chip is not None:
+            result, resident = ResidencyPass(self._session_for_rules(), self.chip, self.clock).run(result)
+            decisions += resident
+        result = strip_marks(result)
         if check:
             start = time.perf_counter()
             require(result, OUTPUT_PROPERTIES)
@@ -120,14 +125,19 @@ class _Pass:
         self.clock.add("elaborate", start)
         return _Solved(result, decisions, self._diagnostics(encoded, plan))
 
-    def _decide(self, encoded: Encoded) -> Plan:
-        """Run the rules; repeat while they rewrite what the analysis starts from (family ``legalize``)."""
-        start = time.perf_counter()
+    def _session_for_rules(self) -> Session:
+        """The e-graph with the rules loaded, made on first use."""
         if self._session is None:
+            start = time.perf_counter()
             text = "\n".join((rulesets_program(), self.rules.program))
             self._session = Session(text, what=f"rule set '{self.rules.name}'")
-        session = self._session
-        start = self.clock.add("load rules", start)
+            self.clock.add("load rules", start)
+        return self._session
+
+    def _decide(self, encoded: Encoded) -> Plan:
+        """Run the rules; repeat while they rewrite what the analysis starts from (family ``legalize``)."""
+        session = self._session_for_rules()
+        start = time.perf_counter()
         premises = Premises()
         while True:
             session.enter(encoded, premises.rows())

@@ -61,10 +61,13 @@ class Session:
 
     def enter(self, encoded: Encoded, more: Mapping[str, list[tuple[object, ...]]] | None = None) -> None:
         """Make ``encoded`` the only function in the graph; ``more`` adds facts."""
+        self.enter_rows({**encoded.rows, **{name: list(tuples) for name, tuples in (more or {}).items() if tuples}})
+        self.graph.saturate(INGEST, what="loading terms")
+
+    def enter_rows(self, rows: Rows) -> None:
+        """Make ``rows`` the only facts in the graph."""
         if self._open:
             self.graph.pop()
         self.graph.push()
         self._open = True
-        rows = {**encoded.rows, **{name: list(tuples) for name, tuples in (more or {}).items() if tuples}}
         self.graph.load(rows)
-        self.graph.saturate(INGEST, what="loading terms")

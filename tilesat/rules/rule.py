@@ -13,7 +13,19 @@ from tilesat.rules.sexpr import Node
 
 # Rulesets in the order in which they run. Each saturates before the next starts, so a rule may read
 # what earlier phases derived as final.
-PHASES = ("read", "demand", "resolve", "structure", "flows", "needs", "layout")
+PHASES = (
+    "read",
+    "demand",
+    "resolve",
+    "structure",
+    "flows",
+    "needs",
+    "layout",
+    "storage",
+    "evidence",
+    "obstacles",
+    "residency",
+)
 
 # How firmly a variable's space is known, best last; the space code is rank * 16 + space.
 RANKS = {

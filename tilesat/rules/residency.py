@@ -1,0 +1,228 @@
+"""Loop-invariant residency of Mat loads (phase 4): what keeps a load in its loop, and what leaves.
+
+Every condition that fails is recorded in ``stay``; a load without one moves in front of its loop, and
+the single-use chain behind it follows as far as nothing keeps it.
+"""
+
+from __future__ import annotations
+
+from tilesat.rules.rule import Rule
+
+FAMILY = "residency"
+
+
+def _rule(name: str, phase: str, meaning: str, text: str, *requirements: str) -> Rule:
+    return Rule(name, FAMILY, phase, meaning, text, requirements)
+
+
+def _stay(name: str, meaning: str, facts: str, reason: str, *requirements: str) -> Rule:
+    text = f'(rule ({facts}) ((decide (stay site "{reason}")) (set (obstacles site) 1)))'
+    return _rule(name, "obstacles", meaning, text, *requirements)
+
+
+RULES: tuple[Rule, ...] = (
+    _rule(
+        "residency-candidate",
+        "obstacles",
+        "every load into Mat inside a loop is looked at, with the innermost loop around it",
+        """
+        (rule ((mat-load site v) (site-region site r) (loop-at l r o))
+              ((candidate site l) (set (obstacles site) 0)))
+        """,
+        "INF-P4-14",
+    ),
+    _rule(
+        "residency-prefix",
+        "obstacles",
+        "the movable prefix of a body ends at the first effect or control statement",
+        "(rule ((ends-prefix s) (site-region s r)) ((set (prefix-end r) s)))",
+        "INF-P4-05",
+    ),
+    _rule(
+        "residency-ordering",
+        "obstacles",
+        "an ordering effect anywhere in a loop, or in its header, concerns the whole loop",
+        "(rule ((ordering-at s) (site-region s r) (ancestor r b d) (loop-at l b o)) ((ordered-loop l)))",
+        "INF-P4-10",
+    ),
+    _rule(
+        "residency-variance",
+        "obstacles",
+        "what reads something bound inside a loop varies in it",
+        "(rule ((uses-name s x) (name-region x q) (ancestor q b d) (loop-at l b o)) ((varies-in s l)))",
+        "INF-P4-09",
+    ),
+    _rule(
+        "residency-panel-uses",
+        "obstacles",
+        "a panel is read only through transposed views, and moves and extracts that stage a product's operand",
+        """
+        (rule ((mat-load s v) (escapes v)) ((bad-panel v "an extra use")))
+        (rule ((reads s 0 v) (binds s w) (op-at s "tile.transpose_view") (escapes w)) ((bad-panel w "an extra use")))
+        (rule ((reads s 0 v) (binds s w) (op-at s "tile.transpose_view") (bad-panel w why)) ((bad-panel v why)))
+        (rule ((reads s 0 v) (binds s w) (staged-in w $Left) (escapes w)) ((bad-panel v "an extra use")))
+        (rule ((reads s 0 v) (binds s w) (staged-in w $Right) (escapes w)) ((bad-panel v "an extra use")))
+        (rule ((reads s k v) (use-other s k)) ((bad-panel v "a use that stages no operand")))
+        (rule ((binds s w) (staged-in w t) (reads u k w) (op-at u op) (not-fed op k t) (reads s 0 v))
+              ((bad-panel v "a staged operand in another place than its product's")))
+        """,
+        "INF-P4-11",
+    ),
+    _rule(
+        "capacity-sum",
+        "obstacles",
+        "the allocator-aligned sum of all allocations of a space exceeds it",
+        """
+        (rule ((space-total t n) (space-capacity t c) (> n c))
+              ((over-capacity t "the allocations of its space together exceed it")))
+        """,
+        "INF-P4-13",
+    ),
+    _rule(
+        "capacity-unknown",
+        "obstacles",
+        "an allocation of unknown size, or a buffer reserved outside the tiles, may need the room",
+        """
+        (rule ((space-unknown t)) ((over-capacity t "an allocation of its space has no static size")))
+        (rule ((reserved s) (space-capacity t c)) ((over-capacity t "a buffer is reserved outside the tiles")))
+        """,
+        "INF-P4-13",
+    ),
+    _rule(
+        "capacity-replicated",
+        "obstacles",
+        "lowering a pipeline replicates the allocations inside it",
+        """
+        (rule ((space-replicated t)) ((over-capacity t "a pipeline loop may replicate allocations of its space")))
+        """,
+        "INF-P4-13",
+    ),
+    _stay(
+        "stay-without-mark",
+        "a load written by hand stays where it was written",
+        "(candidate site l) (manual-load site)",
+        "the load does not carry the compiler's mark",
+        "INF-P4-03",
+    ),
+    _rule(
+        "stay-unfit-loop",
+        "obstacles",
+        "the loop is not sequential with constant bounds, a positive step and at least one trip",
+        "(rule ((candidate site l) (unfit-loop l why)) ((decide (stay site why)) (set (obstacles site) 1)))",
+        "INF-P4-04",
+    ),
+    _rule(
+        "stay-conditional",
+        "obstacles",
+        "a load in a branch is not unconditional",
+        """
+        (rule ((mat-load site v) (in-branch site)) ((decide (stay site "the load is conditional"))))
+        """,
+        "INF-P4-05",
+    ),
+    _stay(
+        "stay-after-effect",
+        "an effect or control statement comes before the load in the body",
+        "(candidate site l) (site-region site r) (= e (prefix-end r)) (< e site)",
+        "an effect or control statement precedes the load",
+        "INF-P4-05",
+    ),
+    _rule(
+        "stay-other-source",
+        "obstacles",
+        "the source is not a tensor parameter of direction In, used directly",
+        "(rule ((candidate site l) (load-source-other site why)) ((decide (stay site why)) (set (obstacles site) 1)))",
+        "INF-P4-06",
+    ),
+    _rule(
+        "stay-unsafe-source",
+        "obstacles",
+        "the callers do not prove that the source overlaps nothing written",
+        """
+        (rule ((candidate site l) (load-source site j) (source-unsafe j why))
+              ((decide (stay site why)) (set (obstacles site) 1)))
+        """,
+        "INF-P4-07",
+        "INF-P4-08",
+    ),
+    _stay(
+        "stay-variant",
+        "an offset, extent or operand changes from trip to trip",
+        "(candidate site l) (varies-in site l)",
+        "it depends on the loop",
+        "INF-P4-09",
+    ),
+    _stay(
+        "stay-ordered",
+        "a call, a submit, a synchronisation or an unknown op in the loop orders memory",
+        "(candidate site l) (ordered-loop l)",
+        "the loop has a call, synchronisation or unknown effect",
+        "INF-P4-10",
+    ),
+    _rule(
+        "stay-extra-use",
+        "obstacles",
+        "the panel has a use that does not stage a product's operand",
+        """
+        (rule ((candidate site l) (mat-load site v) (bad-panel v why))
+              ((decide (stay site why)) (set (obstacles site) 1)))
+        """,
+        "INF-P4-11",
+        "INF-P4-12",
+    ),
+    _rule(
+        "stay-capacity",
+        "obstacles",
+        "all allocations of Mat together do not surely fit",
+        "(rule ((candidate site l) (over-capacity $Mat why)) ((decide (stay site why)) (set (obstacles site) 1)))",
+        "INF-P4-13",
+    ),
+    _rule(
+        "chain-link",
+        "obstacles",
+        "a single-use value and its consumer in the same list form a chain",
+        """
+        (rule ((mat-load s v) (use-count v 1) (reads u 0 v) (op-at u "tile.transpose_view")
+               (site-region s r) (site-region u r))
+              ((chain-next s u) (set (obstacles u) 0)))
+        (rule ((chain-next p s) (binds s v) (use-count v 1) (reads u 0 v) (op-at u "tile.transpose_view")
+               (site-region s r) (site-region u r))
+              ((chain-next s u) (set (obstacles u) 0)))
+        (rule ((mat-load s v) (use-count v 1) (reads u 0 v) (binds u w) (staged-in w t) (use-count w 1)
+               (site-region s r) (site-region u r))
+              ((chain-next s u) (set (obstacles u) 0)))
+        (rule ((chain-next p s) (op-at s "tile.transpose_view") (binds s v) (use-count v 1) (reads u 0 v)
+               (binds u w) (staged-in w t) (use-count w 1) (site-region s r) (site-region u r))
+              ((chain-next s u) (set (obstacles u) 0)))
+        """,
+        "INF-P4-01",
+    ),
+    _rule(
+        "chain-obstacles",
+        "obstacles",
+        "a link stays when the prefix has ended, when an offset varies, or when its space has no room",
+        """
+        (rule ((chain-next p s) (site-region s r) (= e (prefix-end r)) (< e s)) ((set (obstacles s) 1)))
+        (rule ((chain-next p s) (site-region s r) (loop-at l r o) (varies-in s l)) ((set (obstacles s) 1)))
+        (rule ((chain-next p s) (binds s w) (staged-in w t) (over-capacity t why)) ((set (obstacles s) 1)))
+        """,
+        "INF-P4-09",
+        "INF-P4-13",
+    ),
+    _rule(
+        "hoist-load",
+        "residency",
+        "a load that nothing keeps moves in front of its loop, by one level",
+        "(rule ((candidate s l) (= 0 (obstacles s))) ((decide (hoist s l))))",
+        "INF-P4-01",
+        "INF-P4-02",
+        "INF-P4-14",
+    ),
+    _rule(
+        "hoist-chain",
+        "residency",
+        "a link that nothing keeps follows what it reads",
+        "(rule ((hoist p l) (chain-next p s) (= 0 (obstacles s))) ((decide (hoist s l))))",
+        "INF-P4-01",
+    ),
+)
