@@ -22,6 +22,16 @@ class Diagnostic:
     message: str
     place: str = ""
 
+    def as_dict(self) -> dict[str, str]:
+        """The finding as plain data, for JSON."""
+        return {
+            "severity": self.severity.value,
+            "check": self.check,
+            "function": self.function,
+            "message": self.message,
+            "place": self.place,
+        }
+
     def __str__(self) -> str:
         where = f"\n    {self.place}" if self.place else ""
         return f"{self.severity.value}: {self.check}: function '{self.function}': {self.message}{where}"

@@ -16,7 +16,9 @@ class Decision:
     """One decision. ``kind`` is space, move, retarget, clone, split, peel, rehome or slot.
 
     ``subject`` is the variable it is about, ``text`` says what was decided, ``place`` is the statement it
-    concerns as printed in the input (first line), ``rules`` are the names of the rules that made it.
+    concerns as printed in the input (first line), ``rules`` are the names of the rules that made it. Where a cost
+    model chose, ``cost`` is the price of what was chosen and ``rejected`` names the best alternative with what it
+    would have cost more.
     """
 
     function: str
@@ -25,6 +27,8 @@ class Decision:
     text: str
     place: str
     rules: Reasons
+    cost: float | None = None
+    rejected: str = ""
 
     def as_dict(self) -> dict[str, object]:
         """The decision as plain data, for JSON."""
@@ -35,6 +39,8 @@ class Decision:
             "text": self.text,
             "place": self.place,
             "rules": list(self.rules),
+            "cost": self.cost,
+            "rejected": self.rejected,
         }
 
 

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from tilesat.bridge.decisions import Decision, place_of, plan_decisions
-from tilesat.bridge.elaborate import Elaborator
+from tilesat.bridge.decide import Inferred, InferenceStage
+from tilesat.bridge.decisions import Decision
+from tilesat.bridge.placing import Placed, PlacementStage, SearchOptions
 from tilesat.bridge.residency import ResidencyPass, strip_marks
-from tilesat.diagnostics import Diagnostic, Severity
-from tilesat.extract.decided import PlanReader, Premises
-from tilesat.extract.plan import Plan
-from tilesat.ir.hardware import Hardware, hardware
-from tilesat.ir.nodes import Function, Program
+from tilesat.diagnostics import Diagnostic
+from tilesat.extract.cost import CostModel, cost_model
+from tilesat.ir.hardware import Hardware
+from tilesat.ir.hardware import hardware as find_chip
+from tilesat.ir.nodes import Assign, Function, OpCall, Program
+from tilesat.ir.ops import op_info
 from tilesat.ir.verify import INPUT_PROPERTIES, OUTPUT_PROPERTIES, require, verify
-from tilesat.ir_terms.session import Clock, Encoded, Session, encode_function
+from tilesat.ir.walk import walk
+from tilesat.ir_terms.session import Clock, Session, session
 from tilesat.rules.catalogue import preset
-from tilesat.rules.rule import RuleSet, ruleset_of, rulesets_program
+from tilesat.rules.rule import RuleSet
+
+Progress = Callable[[int, str], None]
+# What a search may say of its result, from best to worst; a program is as good as its worst function.
+STATUSES = ("optimal", "heuristic", "bounded", "time limit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,172 +34,193 @@ class PassResult:
     """What a pass made of a program.
 
     ``decisions`` are in program order, ``diagnostics`` say where the pass departed from the documents or what
-    it found suspicious, ``timings`` are seconds per stage.
+    it found suspicious, ``timings`` are seconds per stage. ``cost`` is the sum over the InCore functions under the
+    cost model, ``reference_cost`` the same for what the reference rules make of the program, ``lower_bound`` what no
+    placement can beat, ``status`` how sure the search is (``reference`` where nothing was searched).
     """
 
     program: Program
     decisions: tuple[Decision, ...]
     diagnostics: tuple[Diagnostic, ...]
     timings: Mapping[str, float]
+    cost: float | None = None
+    reference_cost: float | None = None
+    lower_bound: float | None = None
+    status: str = "reference"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The result as plain data, for JSON; the program as text."""
+        return {
+            "program": str(self.program),
+            "decisions": [decision.as_dict() for decision in self.decisions],
+            "diagnostics": [diagnostic.as_dict() for diagnostic in self.diagnostics],
+            "timings": dict(self.timings),
+            "cost": self.cost,
+            "reference_cost": self.reference_cost,
+            "lower_bound": self.lower_bound,
+            "status": self.status,
+        }
 
 
 @dataclass(slots=True)
-class _Solved:
-    function: Function
-    decisions: list[Decision] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
+class _Sum:
+    """Costs of all functions together."""
+
+    cost: float = 0.0
+    reference_cost: float = 0.0
+    lower_bound: float = 0.0
+    statuses: list[str] = field(default_factory=list)
+
+    def add(self, placed: Placed) -> None:
+        self.cost += placed.cost
+        self.reference_cost += placed.reference_cost
+        self.lower_bound += placed.lower_bound
+        self.statuses.append(placed.status)
+
+    @property
+    def status(self) -> str:
+        return max(self.statuses, key=STATUSES.index, default="optimal")
 
 
 def infer_tile_memory_space(
     program: Program,
     *,
     rules: str | RuleSet = "reference",
+    cost: str | CostModel = "traffic",
     hardware: str | Hardware | None = None,
+    exact: bool = False,
+    time_limit: float = 10.0,
+    seed: int = 0,
     check: bool = True,
+    progress: Progress | None = None,
 ) -> PassResult:
     """Give every tile of the InCore functions a memory space and insert the moves that takes.
 
-    ``rules`` is a preset's name or a rule set, ``hardware`` a chip's name (``910b``, ``950``) or ``None`` for what
-    all chips share. Functions of other kinds come back as they are (INF-S-01). With ``check`` the result is
-    verified; the input always is, before anything is touched.
+    ``rules`` is a preset's name or a rule set, ``cost`` a preset's name or a model (it matters where the rules offer a
+    choice), ``hardware`` a chip's name (``910b``, ``950``) or ``None`` for what all chips share. ``exact`` proves the
+    choice with a solver, within ``time_limit`` seconds. Functions of other kinds come back as they are (INF-S-01).
+    With ``check`` the result is verified; the input always is, before anything is touched. ``progress`` is called with
+    the number of functions done and the name of the next.
 
-    Raises :class:`tilesat.VerifyError` for input that violates a required property (INF-S-02, INF-S-03) and
-    :class:`tilesat.RuleError` or :class:`tilesat.SolveError` when the rules fail.
+    Raises :class:`tilesat.VerifyError` for input that violates a required property (INF-S-02, INF-S-03),
+    :class:`tilesat.RuleError` or :class:`tilesat.SolveError` when the rules fail, and
+    :class:`tilesat.CostModelError` when the model does.
     """
-    return _Pass(preset(rules), _chip(hardware)).run(program, check=check)
-
-
-def _chip(name: str | Hardware | None) -> Hardware | None:
-    return hardware(name)
+    chip = find_chip(hardware)
+    inference = _Pass(preset(rules), chip, cost, SearchOptions(exact, time_limit, seed))
+    return inference.run(program, check=check, progress=progress)
 
 
 class _Pass:
-    def __init__(self, rules: RuleSet, chip: Hardware | None) -> None:
+    def __init__(self, rules: RuleSet, chip: Hardware | None, cost: str | CostModel, options: SearchOptions) -> None:
         self.rules = rules
         self.chip = chip
         self.clock = Clock()
-        self._session: Session | None = None
-        self._solved: dict[Function, tuple[str, _Solved]] = {}
+        self.model = cost_model(cost, chip)
+        self.options = options
+        self.places = rules.has_stage("placement")
 
-    def run(self, program: Program, *, check: bool) -> PassResult:
+    def run(self, program: Program, *, check: bool, progress: Progress | None) -> PassResult:
         start = time.perf_counter()
         require(program, INPUT_PROPERTIES)
-        start = self.clock.add("verify input", start)
+        self.clock.add("verify input", start)
+        inferred, decisions, diagnostics = self._infer(program, progress)
+        if self.chip is not None and self.rules.has_stage("residency"):
+            with self._session("residency") as graph:
+                inferred, resident = ResidencyPass(graph, self.chip, self.clock).run(inferred)
+            decisions += resident
+        total = _Sum()
+        if self.places:
+            inferred, more = self._place(program, inferred, total)
+            decisions += more
+        result = strip_marks(inferred)
+        if check:
+            diagnostics += self._check(result)
+        outcome = PassResult(result, tuple(decisions), tuple(diagnostics), self.clock.seconds)
+        if not self.places:
+            return outcome
+        return replace(
+            outcome,
+            cost=total.cost,
+            reference_cost=total.reference_cost,
+            lower_bound=total.lower_bound,
+            status=total.status,
+        )
+
+    @contextmanager
+    def _session(self, stage: str) -> Iterator[Session]:
+        """The e-graph of ``stage``; the time to get it counts as loading rules."""
+        start = time.perf_counter()
+        with session(self.rules.stage_program(stage), what=f"rule set '{self.rules.name}'") as graph:
+            self.clock.add("load rules", start)
+            yield graph
+
+    def _infer(self, program: Program, progress: Progress | None) -> tuple[Program, list[Decision], list[Diagnostic]]:
+        with self._session("inference") as graph:
+            stage = InferenceStage(graph, self.chip, self.clock, f"rule set '{self.rules.name}'")
+            return self._infer_all(program, stage, progress)
+
+    def _infer_all(
+        self, program: Program, stage: InferenceStage, progress: Progress | None
+    ) -> tuple[Program, list[Decision], list[Diagnostic]]:
+        known: dict[Function, Inferred] = {}
         functions: list[Function] = []
         decisions: list[Decision] = []
         diagnostics: list[Diagnostic] = []
-        for function in program.functions:
-            solved = self._function(function) if function.is_incore else _Solved(function)
-            functions.append(solved.function)
-            decisions += solved.decisions
-            diagnostics += solved.diagnostics
-        result = replace(program, functions=tuple(functions))
-        if self.chip is not None:
-            result, resident = ResidencyPass(self._session_for_rules(), self.chip, self.clock).run(result)
-            decisions += resident
-        result = strip_marks(result)
-        if check:
-            start = time.perf_counter()
-            require(result, OUTPUT_PROPERTIES)
-            diagnostics += verify(result, properties=("HardwarePaths",), hardware=self.chip)
-            self.clock.add("verify output", start)
-        return PassResult(result, tuple(decisions), tuple(diagnostics), self.clock.seconds)
+        for done, function in enumerate(program.functions):
+            if progress is not None:
+                progress(done, function.name)
+            if not function.is_incore:
+                functions.append(function)
+                continue
+            # Functions that differ in name only are solved once.
+            key = replace(function, name="")
+            if key not in known:
+                known[key] = stage.run(function)
+            found = known[key]
+            functions.append(replace(found.function, name=function.name))
+            decisions += [replace(decision, function=function.name) for decision in found.decisions]
+            diagnostics += [replace(diagnostic, function=function.name) for diagnostic in found.diagnostics]
+        return replace(program, functions=tuple(functions)), decisions, diagnostics
 
-    def _function(self, function: Function) -> _Solved:
-        """The solved function; functions that differ in name only are solved once."""
-        key = replace(function, name="")
-        known = self._solved.get(key)
-        if known is None:
-            solved = self._solve(function)
-            self._solved[key] = (function.name, solved)
-            return solved
-        _, solved = known
-        return _Solved(
-            replace(solved.function, name=function.name),
-            [replace(decision, function=function.name) for decision in solved.decisions],
-            [replace(diagnostic, function=function.name) for diagnostic in solved.diagnostics],
-        )
+    def _place(self, original: Program, program: Program, total: _Sum) -> tuple[Program, list[Decision]]:
+        with self._session("placement") as graph:
+            stage = PlacementStage(graph, self.chip, self.model, self.options, self.clock)
+            return self._place_all(original, program, stage, total)
 
-    def _solve(self, function: Function) -> _Solved:
+    def _place_all(
+        self, original: Program, program: Program, stage: PlacementStage, total: _Sum
+    ) -> tuple[Program, list[Decision]]:
+        known: dict[tuple[Function, frozenset[str]], Placed] = {}
+        functions: list[Function] = []
+        decisions: list[Decision] = []
+        for before, function in zip(original.functions, program.functions, strict=True):
+            if not function.is_incore:
+                functions.append(function)
+                continue
+            key = (replace(function, name=""), open_producers(before))
+            if key not in known:
+                known[key] = stage.run(function, key[1])
+            placed = known[key]
+            total.add(placed)
+            functions.append(replace(placed.function, name=function.name))
+            decisions += [replace(decision, function=function.name) for decision in placed.decisions]
+        return replace(program, functions=tuple(functions)), decisions
+
+    def _check(self, result: Program) -> list[Diagnostic]:
         start = time.perf_counter()
-        encoded = encode_function(function, self.chip)
-        start = self.clock.add("encode", start)
-        if not encoded.index.tile_names():
-            return _Solved(function)
-        plan = self._decide(encoded)
-        start = time.perf_counter()
-        elaborator = Elaborator(encoded.index, plan)
-        result = elaborator.function()
-        decisions = plan_decisions(encoded.index, plan, elaborator)
-        self.clock.add("elaborate", start)
-        return _Solved(result, decisions, self._diagnostics(encoded, plan))
-
-    def _session_for_rules(self) -> Session:
-        """The e-graph with the rules loaded, made on first use."""
-        if self._session is None:
-            start = time.perf_counter()
-            text = "\n".join((rulesets_program(), self.rules.program))
-            self._session = Session(text, what=f"rule set '{self.rules.name}'")
-            self.clock.add("load rules", start)
-        return self._session
-
-    def _decide(self, encoded: Encoded) -> Plan:
-        """Run the rules; repeat while they rewrite what the analysis starts from (family ``legalize``)."""
-        session = self._session_for_rules()
-        start = time.perf_counter()
-        premises = Premises()
-        while True:
-            session.enter(encoded, premises.rows())
-            start = self.clock.add("load terms", start)
-            session.graph.saturate(ruleset_of("read"), ruleset_of("demand"), what=self.rules.name)
-            session.graph.run(
-                f"(run-schedule (saturate (saturate {ruleset_of('resolve')}) (saturate {ruleset_of('structure')})))",
-                what=self.rules.name,
-            )
-            start = self.clock.add("saturate", start)
-            if not premises.learn(session.graph):
-                break
-            start = self.clock.add("pull", start)
-        session.graph.saturate(*map(ruleset_of, ("flows", "needs", "layout")), what=self.rules.name)
-        start = self.clock.add("saturate", start)
-        plan = PlanReader(session.graph, encoded, premises, self.chip).read()
-        self.clock.add("pull", start)
-        return plan
-
-    def _diagnostics(self, encoded: Encoded, plan: Plan) -> list[Diagnostic]:
-        """Where the result is not what the documents would give, or is not possible on a chip."""
-        found: list[Diagnostic] = []
-
-        def report(severity: Severity, check: str, site: int, message: str) -> None:
-            found.append(Diagnostic(severity, check, encoded.function.name, message, place_of(encoded.index, site)))
-
-        for site, name, source, target in plan.impossible:
-            report(
-                Severity.WARNING,
-                "impossible-move",
-                site,
-                f"'{name}' is moved from {source.value} to {target.value}, which no chip can do; "
-                f"produce it in {target.value} instead",
-            )
-        for site in plan.splits:
-            report(
-                Severity.NOTE,
-                "split-accumulate",
-                site,
-                "the accumulator cannot be brought into Acc; the product is added to it in Vec",
-            )
-        for site in plan.peels:
-            report(
-                Severity.NOTE,
-                "peel-zero-fill",
-                site,
-                "a fill cannot write Acc; the loop's first trip computes the plain product instead",
-            )
-        for name, space in plan.rehomes.items():
-            report(
-                Severity.NOTE,
-                "rehome-written",
-                encoded.index.definitions[name].site,
-                f"'{name}' is written in place in {space.value}; all its readers use the tile there",
-            )
+        require(result, OUTPUT_PROPERTIES)
+        found = list(verify(result, properties=("HardwarePaths",), hardware=self.chip))
+        self.clock.add("verify output", start)
         return found
+
+
+def open_producers(function: Function) -> frozenset[str]:
+    """Loads and creates whose text names no space."""
+    found: set[str] = set()
+    for stmt in walk(function.body):
+        if isinstance(stmt, Assign) and isinstance(stmt.value, OpCall):
+            info = op_info(stmt.value.op)
+            if info is not None and info.retargetable and stmt.value.kwarg("target_memory") is None:
+                found.add(stmt.name)
+    return frozenset(found)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from tilesat.bridge.decisions import Decision, place_of, subject_of
-from tilesat.extract.decided import read_decision, read_reasons
+from tilesat.extract.decided import read_reasons
 from tilesat.ir.hardware import Hardware
 from tilesat.ir.index import FunctionIndex
 from tilesat.ir.memory import MemorySSA
@@ -70,11 +70,9 @@ class ResidencyPass:
         self.session.graph.saturate(ruleset_of("storage"), ruleset_of("evidence"), what="caller evidence")
         reasons = read_reasons(self.session.graph, "source-obstacle")
         found: dict[str, dict[int, list[tuple[str, tuple[str, ...]]]]] = defaultdict(lambda: defaultdict(list))
-        rows = read_decision(self.session.graph, "source-obstacle")
-        for kernel, position, why in sorted(rows, key=str):
-            assert isinstance(kernel, str)
-            assert isinstance(position, int)
-            found[kernel][position].append((str(why), reasons.get((kernel, position, why), ())))
+        for row in sorted(self.session.graph.table("source-obstacle").read("str", "int", "str")):
+            kernel, position, why = row
+            found[kernel][position].append((why, reasons.get(row, ())))
         return found
 
     def _function(self, index: FunctionIndex, obstacles: Mapping[int, list[tuple[str, tuple[str, ...]]]]) -> Residency:
@@ -102,8 +100,7 @@ class ResidencyPass:
         for site, loop in hoists.items():
             text = f"moves in front of the loop `{place_of(index, loop)}`"
             listed.append((site, self._decision(index, site, "resident", text, why_hoist[site, loop])))
-        for site, why in sorted(read_decision(graph, "stay"), key=str):
-            assert isinstance(site, int)
+        for site, why in sorted(graph.table("stay").read("int", "str")):
             text = f"stays in its loop: {why}"
             listed.append((site, self._decision(index, site, "stays", text, why_stay[site, why])))
         return [decision for _, decision in sorted(listed, key=lambda item: item[0])]

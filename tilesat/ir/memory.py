@@ -38,6 +38,9 @@ from tilesat.ir.ops import OpInfo, op_info
 from tilesat.ir.types import TensorType, TileType
 from tilesat.ir.walk import children, names_in, reads
 
+COPIES = frozenset({"tile.move", "tile.extract"})
+"""Ops whose result is a copy of (a window of) their first operand."""
+
 Versions = tuple[int, int]
 """The (written, ordered) version of a group at one point."""
 
@@ -132,6 +135,7 @@ class MemorySSA:
         self._join_buffers()
         self._join_phis()
         self._collect_writes()
+        self._origins = self._find_origins()
         self._number()
 
     # -------------------------------------------------------------------------- groups
@@ -255,11 +259,34 @@ class MemorySSA:
         self.use_versions = numbering.uses
         self.entry_versions = numbering.entries
 
+    def _find_origins(self) -> dict[str, tuple[str, ...]]:
+        """For a copied tile, the groups it was copied from: a later read could read those instead."""
+        origins: dict[str, tuple[str, ...]] = {}
+        for stmt in self.index.sites:
+            if not isinstance(stmt, Assign) or not isinstance(stmt.value, (OpCall, Var)):
+                continue
+            value = stmt.value
+            source = value if isinstance(value, Var) else next(iter(value.args), None)
+            if not isinstance(source, Var):
+                continue
+            if isinstance(value, OpCall) and value.op in COPIES:
+                origins[stmt.name] = (self.group(source.name), *origins.get(source.name, ()))
+            elif source.name in origins and self.group(source.name) == self.group(stmt.name):
+                origins[stmt.name] = origins[source.name]
+        return origins
+
     def groups_read(self, stmt: Stmt) -> list[str]:
-        """Groups of the buffers ``stmt`` itself reads; loads read all of global memory too."""
-        groups = dict.fromkeys(self.group(name) for name in reads(stmt) if self._has_buffer(name))
-        if any(isinstance(self.index.types.get(name), TensorType) for name in reads(stmt)):
-            groups[GLOBAL_MEMORY] = None
+        """Groups of the buffers ``stmt`` reads, and of those its copied operands were copied from.
+
+        Loads read all of global memory too.
+        """
+        groups: dict[str, None] = {}
+        for name in reads(stmt):
+            if self._has_buffer(name):
+                groups[self.group(name)] = None
+                groups.update(dict.fromkeys(self._origins.get(name, ())))
+            if isinstance(self.index.types.get(name), TensorType):
+                groups[GLOBAL_MEMORY] = None
         return list(groups)
 
 

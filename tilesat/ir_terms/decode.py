@@ -109,6 +109,10 @@ class Decoder:
             known = self._exprs[cls] = _EXPRS[name](self, args)
         return known
 
+    def items(self, cls: Any) -> tuple[Expr, ...]:
+        """The expressions of list class ``cls``."""
+        return self._items(cls)
+
     def _items(self, cls: Any) -> tuple[Expr, ...]:
         return tuple(self._list("Exprs", cls, lambda args: self._expr(args[0])))
 

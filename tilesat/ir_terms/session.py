@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tilesat.ir.hardware import Hardware
@@ -13,7 +15,6 @@ from tilesat.ir.nodes import Function
 from tilesat.ir_terms.egraph import EGraph
 from tilesat.ir_terms.encode import Encoder, Rows
 from tilesat.ir_terms.facts import FactCollector
-from tilesat.ir_terms.relations import relations_program
 from tilesat.ir_terms.schema import INGEST, syntax_program
 
 
@@ -52,11 +53,35 @@ def encode_function(function: Function, chip: Hardware | None) -> Encoded:
     return Encoded(function, index, memory, rows, number)
 
 
-class Session:
-    """An e-graph with the schema and one rule set loaded; functions come and go."""
+_idle: dict[str, list[Session]] = {}
+_lock = threading.Lock()
+MOST_IDLE = 8
+"""Stages whose e-graphs are kept for the next run; building one takes longer than most functions."""
 
-    def __init__(self, rules_program: str, *, what: str) -> None:
-        self.graph = EGraph("\n".join((syntax_program(), relations_program(), rules_program)), what=what)
+
+@contextmanager
+def session(stage_program: str, *, what: str) -> Iterator[Session]:
+    """An e-graph with ``stage_program`` loaded, taken from those at rest or built.
+
+    It goes back when the block ends well; after an exception it is thrown away.
+    """
+    with _lock:
+        waiting = _idle.get(stage_program)
+        found = waiting.pop() if waiting else None
+    graph = found or Session(stage_program, what=what)
+    yield graph
+    graph.leave()
+    with _lock:
+        _idle.setdefault(stage_program, []).append(graph)
+        while len(_idle) > MOST_IDLE:
+            _idle.pop(next(iter(_idle)))
+
+
+class Session:
+    """An e-graph with the syntax layer and the rules of one stage; functions come and go."""
+
+    def __init__(self, stage_program: str, *, what: str) -> None:
+        self.graph = EGraph("\n".join((syntax_program(), stage_program)), what=what)
         self._open = False
 
     def enter(self, encoded: Encoded, more: Mapping[str, list[tuple[object, ...]]] | None = None) -> None:
@@ -64,10 +89,15 @@ class Session:
         self.enter_rows({**encoded.rows, **{name: list(tuples) for name, tuples in (more or {}).items() if tuples}})
         self.graph.saturate(INGEST, what="loading terms")
 
-    def enter_rows(self, rows: Rows) -> None:
-        """Make ``rows`` the only facts in the graph."""
+    def leave(self) -> None:
+        """Forget the function in the graph."""
         if self._open:
             self.graph.pop()
+            self._open = False
+
+    def enter_rows(self, rows: Rows) -> None:
+        """Make ``rows`` the only facts in the graph."""
+        self.leave()
         self.graph.push()
         self._open = True
         self.graph.load(rows)

@@ -163,6 +163,18 @@ RULES: tuple[Rule, ...] = (
         "INF-P3-04",
     ),
     _rule(
+        "want-seed-in-place",
+        "structure",
+        "an empty tile that only seeds an in-place op is wanted where that op writes",
+        """
+        (rule ((writes-arg site k) (reads site k u) (uses u 1) (binds made u) (op-at made maker) (op-creates maker)
+               (op-at site op) (slot-first op k t) (= c (seen u)) (= m (mask site k))
+               (= 0 (& m (<< 1 (space-of c)))))
+              ((wanted u t)))
+        """,
+        "INF-P3-04",
+    ),
+    _rule(
         "clone-create",
         "structure",
         "slots that want one empty tile in different spaces get one create each",

@@ -5,18 +5,34 @@ from __future__ import annotations
 from functools import lru_cache
 
 from tilesat.errors import RuleError
-from tilesat.rules import carries, demand, evidence, legalize, moves, reading, residency, resolve
+from tilesat.rules import carries, contents, demand, evidence, legalize, moves, placement, reading, residency, resolve
 from tilesat.rules.rule import RuleSet
 
 
 @lru_cache(maxsize=1)
 def reference() -> RuleSet:
     """Decides as the documents say; does the sound thing where that would give a wrong program."""
+    return _inference().without("want-seed-in-place").renamed("reference")
+
+
+def _inference() -> RuleSet:
     families = (reading, demand, resolve, carries, legalize, moves, evidence, residency)
-    return RuleSet("reference", tuple(rule for family in families for rule in family.RULES))
+    return RuleSet("inference", tuple(rule for family in families for rule in family.RULES))
 
 
-PRESETS = {"reference": reference}
+@lru_cache(maxsize=1)
+def optimal() -> RuleSet:
+    """Every sound placement besides what the reference decides; the cost model chooses."""
+    return (_inference() + contents.RULES + placement.RULES).renamed("optimal")
+
+
+@lru_cache(maxsize=1)
+def options() -> RuleSet:
+    """What a user may allow or promise; each family is off in the presets."""
+    return RuleSet("options", placement.OPTIONS)
+
+
+PRESETS = {"reference": reference, "optimal": optimal}
 
 
 def preset(rules: str | RuleSet) -> RuleSet:

@@ -7,25 +7,19 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from tilesat.errors import RuleError
-from tilesat.ir_terms.relations import BY_NAME, SPACE_NUMBERS, Role
+from tilesat.ir_terms.relations import BY_NAME, SPACE_NUMBERS, Role, relations_program
+from tilesat.ir_terms.relations.placement import WAYS
 from tilesat.rules import sexpr
 from tilesat.rules.sexpr import Node
 
-# Rulesets in the order in which they run. Each saturates before the next starts, so a rule may read
-# what earlier phases derived as final.
-PHASES = (
-    "read",
-    "demand",
-    "resolve",
-    "structure",
-    "flows",
-    "needs",
-    "layout",
-    "storage",
-    "evidence",
-    "obstacles",
-    "residency",
-)
+# The stages of a pass, and the phases of each in the order in which they run. A phase saturates before the
+# next starts, so a rule may read what earlier phases derived as final.
+STAGES = {
+    "inference": ("read", "demand", "resolve", "structure", "flows", "needs", "layout"),
+    "residency": ("read", "storage", "evidence", "obstacles", "residency"),
+    "placement": ("read", "contents", "placement"),
+}
+PHASES = tuple(dict.fromkeys(phase for phases in STAGES.values() for phase in phases))
 
 # How firmly a variable's space is known, best last; the space code is rank * 16 + space.
 RANKS = {
@@ -46,7 +40,8 @@ class Rule:
     ``text`` holds egglog ``(rule (facts) (actions))`` forms. Beside egglog's own syntax it may use ``$Acc``
     for the number of a space, ``(real s)`` and the other ranks for a space code, ``(space-of c)`` and
     ``(rank-of c)``, and in actions ``(decide (f args) value)`` or ``(decide (r args))``, which sets a function or
-    adds to a relation and records this rule as a reason.
+    adds to a relation, and ``(offer place way)``, which adds a way to make a place; both record this rule as a
+    reason.
     """
 
     name: str
@@ -55,6 +50,8 @@ class Rule:
     meaning: str
     text: str
     requirements: tuple[str, ...] = ()
+    declares: str = ""
+    """Egglog declarations that the rule needs besides the library's relations and terms."""
     sound: Callable[..., object] | None = field(default=None, compare=False)
 
     def program(self) -> str:
@@ -111,6 +108,8 @@ class _Expander:
         )
 
     def action(self, node: Node) -> list[Node]:
+        if sexpr.head(node) == "offer":
+            return self._offer(node)
         if sexpr.head(node) != "decide":
             return [self.expand(node)]
         assert isinstance(node, list)
@@ -126,6 +125,20 @@ class _Expander:
         act: Node = ["set", target, *value] if relation.output else target
         why: Node = ["set", [f"why-{name}", *target[1:], *value], ["set-of", f'"{self.rule}"']]
         return [act, why]
+
+    def _offer(self, node: Node) -> list[Node]:
+        """``(offer class way)``: one more way to make a place, with this rule as the reason."""
+        items = self.expand(node)
+        if not isinstance(items, list) or len(items) != 3 or sexpr.head(items[2]) not in WAYS:
+            raise RuleError(
+                f"rule '{self.rule}': malformed offer {sexpr.write(node)}",
+                hint="write (offer place way) with a way among " + ", ".join(WAYS),
+            )
+        way = items[2]
+        assert isinstance(way, list)
+        way = [way[0], items[1], *way[1:]]
+        why: Node = ["set", [f"why-{way[0]}", *way[1:]], ["set-of", f'"{self.rule}"']]
+        return [["union", items[1], way], why]
 
 
 @dataclass(frozen=True)
@@ -194,17 +207,27 @@ class RuleSet:
     def renamed(self, name: str) -> RuleSet:
         return replace(self, name=name)
 
+    def stage_program(self, stage: str) -> str:
+        """The egglog text of everything that ``stage`` runs: relations, rulesets, rules."""
+        known = self._stage_programs.get(stage)
+        if known is None:
+            phases = STAGES[stage]
+            rules = [rule for rule in self.rules if rule.phase in phases]
+            declared = dict.fromkeys(rule.declares for rule in rules if rule.declares)
+            rulesets = [f"(ruleset {ruleset_of(phase)})" for phase in phases]
+            texts = [relations_program(stage), *rulesets, *declared, *(rule.program() for rule in rules)]
+            known = self._stage_programs[stage] = "\n".join(texts)
+        return known
+
     @cached_property
-    def program(self) -> str:
-        """The egglog text of all rules, with their rulesets."""
-        return "\n".join(rule.program() for rule in self.rules)
+    def _stage_programs(self) -> dict[str, str]:
+        return {}
+
+    def has_stage(self, stage: str) -> bool:
+        """Whether any rule belongs to ``stage`` alone."""
+        return any(rule.phase != "read" and rule.phase in STAGES[stage] for rule in self.rules)
 
 
 def ruleset_of(phase: str) -> str:
     """The egglog ruleset that holds the rules of ``phase``."""
     return f"phase-{phase}"
-
-
-def rulesets_program() -> str:
-    """The egglog text that declares one ruleset per phase."""
-    return "\n".join(f"(ruleset {ruleset_of(phase)})" for phase in PHASES)

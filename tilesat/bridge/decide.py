@@ -1,0 +1,94 @@
+"""Inference of one function: rules decide, the plan is elaborated."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from tilesat.bridge.decisions import Decision, place_of, plan_decisions
+from tilesat.bridge.elaborate import Elaborator
+from tilesat.diagnostics import Diagnostic, Severity
+from tilesat.extract.decided import PlanReader, Premises
+from tilesat.extract.plan import Plan
+from tilesat.ir.hardware import Hardware
+from tilesat.ir.nodes import Function
+from tilesat.ir_terms.session import Clock, Encoded, Session, encode_function
+from tilesat.rules.rule import ruleset_of
+
+
+@dataclass(slots=True)
+class Inferred:
+    """A function with spaces and moves, what was decided, and what is worth a word."""
+
+    function: Function
+    decisions: list[Decision] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+class InferenceStage:
+    """Decides spaces and moves function by function."""
+
+    def __init__(self, session: Session, chip: Hardware | None, clock: Clock, what: str) -> None:
+        self.session = session
+        self.chip = chip
+        self.clock = clock
+        self.what = what
+
+    def run(self, function: Function) -> Inferred:
+        start = time.perf_counter()
+        encoded = encode_function(function, self.chip)
+        self.clock.add("encode", start)
+        if not encoded.index.tile_names():
+            return Inferred(function)
+        plan = self._decide(encoded)
+        start = time.perf_counter()
+        elaborator = Elaborator(encoded.index, plan)
+        result = elaborator.function()
+        decisions = plan_decisions(encoded.index, plan, elaborator)
+        self.clock.add("elaborate", start)
+        return Inferred(result, decisions, _diagnostics(encoded, plan))
+
+    def _decide(self, encoded: Encoded) -> Plan:
+        """Run the rules; repeat while they rewrite what the analysis starts from (family ``legalize``)."""
+        start = time.perf_counter()
+        graph = self.session.graph
+        premises = Premises()
+        resolve, structure = ruleset_of("resolve"), ruleset_of("structure")
+        while True:
+            self.session.enter(encoded, premises.rows())
+            start = self.clock.add("load terms", start)
+            graph.saturate(ruleset_of("read"), ruleset_of("demand"), what=self.what)
+            graph.run(f"(run-schedule (saturate (saturate {resolve}) (saturate {structure})))", what=self.what)
+            start = self.clock.add("saturate", start)
+            if not premises.learn(graph):
+                break
+            start = self.clock.add("pull", start)
+        graph.saturate(*map(ruleset_of, ("flows", "needs", "layout")), what=self.what)
+        start = self.clock.add("saturate", start)
+        plan = PlanReader(graph, encoded, premises, self.chip).read()
+        self.clock.add("pull", start)
+        return plan
+
+
+def _diagnostics(encoded: Encoded, plan: Plan) -> list[Diagnostic]:
+    """Where the result is not what the documents would give, or is not possible on a chip."""
+    found: list[Diagnostic] = []
+    index = encoded.index
+
+    def report(severity: Severity, check: str, site: int, message: str) -> None:
+        found.append(Diagnostic(severity, check, encoded.function.name, message, place_of(index, site)))
+
+    for site, name, source, target in plan.impossible:
+        message = f"'{name}' is moved from {source.value} to {target.value}, which no chip can do"
+        hint = f"produce it in {target.value} instead"
+        report(Severity.WARNING, "impossible-move", site, f"{message}; {hint}")
+    for site in plan.splits:
+        message = "the accumulator cannot be brought into Acc; the product is added to it in Vec"
+        report(Severity.NOTE, "split-accumulate", site, message)
+    for site in plan.peels:
+        message = "a fill cannot write Acc; the loop's first trip computes the plain product instead"
+        report(Severity.NOTE, "peel-zero-fill", site, message)
+    for name, space in plan.rehomes.items():
+        message = f"'{name}' is written in place in {space.value}; all its readers use the tile there"
+        report(Severity.NOTE, "rehome-written", index.definitions[name].site, message)
+    return found

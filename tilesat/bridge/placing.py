@@ -1,0 +1,114 @@
+"""Placement of one function: every legal placement in the e-graph, the cheapest one back."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from tilesat.bridge.decisions import Decision
+from tilesat.bridge.explain import placement_decisions
+from tilesat.bridge.place import PlaceElaborator
+from tilesat.extract.cost import CheckedModel
+from tilesat.extract.count import function_cost
+from tilesat.extract.identity import identity_choice
+from tilesat.extract.lifetimes import overfull, peaks
+from tilesat.extract.places import PlaceGraph
+from tilesat.extract.solve import Solution, solve
+from tilesat.ir.hardware import ASCEND_910B, Hardware
+from tilesat.ir.index import FunctionIndex
+from tilesat.ir.memory import MemorySSA
+from tilesat.ir.nodes import Function
+from tilesat.ir.types import MemorySpace
+from tilesat.ir_terms.encode import Encoder, Rows
+from tilesat.ir_terms.placement_facts import PlacementCollector
+from tilesat.ir_terms.session import Clock, Encoded, Session
+from tilesat.rules.rule import ruleset_of
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How to search: ``exact`` with a solver, seconds it may take in all, and the seed of random choices."""
+
+    exact: bool = False
+    time_limit: float = 10.0
+    seed: int = 0
+
+
+@dataclass(slots=True)
+class Placed:
+    """A function after placement, and what that cost."""
+
+    function: Function
+    cost: float
+    reference_cost: float
+    lower_bound: float
+    status: str
+    decisions: list[Decision] = field(default_factory=list)
+
+
+class PlacementStage:
+    """Places copies, loads and slots of functions whose spaces are decided."""
+
+    def __init__(
+        self, session: Session, chip: Hardware | None, model: CheckedModel, options: SearchOptions, clock: Clock
+    ) -> None:
+        self.session = session
+        self.chip = chip
+        self.model = model
+        self.options = options
+        self.clock = clock
+        self._deadline = time.monotonic() + options.time_limit
+
+    def run(self, function: Function, free: frozenset[str]) -> Placed:
+        """``function`` in its cheapest placement, never dearer than it is; ``free`` names open loads and creates."""
+        index = FunctionIndex(function)
+        reference_cost = function_cost(function, self.model)
+        unchanged = Placed(function, reference_cost, reference_cost, reference_cost, "optimal")
+        if not index.tile_names():
+            return unchanged
+        places = self.places(index, free)
+        solution, elaborator, result = self._fitting(places, index)
+        cost = function_cost(result, self.model)
+        if cost > reference_cost:
+            # The input's own placement is among the choices, so a search that ends above it has failed it.
+            return Placed(function, reference_cost, reference_cost, solution.lower_bound, "heuristic")
+        decisions = placement_decisions(places, solution, elaborator)
+        return Placed(result, cost, reference_cost, min(solution.lower_bound, cost), solution.status, decisions)
+
+    def places(self, index: FunctionIndex, free: frozenset[str]) -> PlaceGraph:
+        """The choice graph of a function, priced."""
+        start = time.perf_counter()
+        memory = MemorySSA(index)
+        encoder = Encoder()
+        number = encoder.function(index.function)
+        rows: Rows = {f"in-{name}": tuples for name, tuples in encoder.rows.items()}
+        rows.update(PlacementCollector(index, memory, self.chip, free).rows)
+        start = self.clock.add("encode", start)
+        self.session.enter(Encoded(index.function, index, memory, rows, number))
+        start = self.clock.add("load terms", start)
+        self.session.graph.saturate(*map(ruleset_of, ("read", "contents", "placement")), what="placement")
+        start = self.clock.add("saturate", start)
+        places = PlaceGraph(self.session.graph, index, memory, self.model)
+        self.clock.add("pull", start)
+        return places
+
+    def _fitting(self, places: PlaceGraph, index: FunctionIndex) -> tuple[Solution, PlaceElaborator, Function]:
+        """Solve; where the result needs more of a memory than there is, without copies kept from outside in it."""
+        chip = self.chip or ASCEND_910B
+        allowed = peaks(index, chip)
+        forbidden: set[MemorySpace] = set()
+        options = self.options
+        while True:
+            start = time.perf_counter()
+            left = max(0.1, self._deadline - time.monotonic())
+            own = identity_choice(places)
+            solution = solve(places.choices, exact=options.exact, time_limit=left, seed=options.seed, start=own)
+            start = self.clock.add("extract", start)
+            elaborator = PlaceElaborator(places, solution.choice)
+            result = elaborator.function()
+            self.clock.add("elaborate", start)
+            full = [space for space in overfull(FunctionIndex(result), chip, allowed) if space not in forbidden]
+            if not full or self.chip is None:
+                return solution, elaborator, result
+            forbidden.update(full)
+            places.forbid_keeping(forbidden)

@@ -1,0 +1,120 @@
+"""Decisions, diagnostics and ops as readable tables; progress of long runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from tilesat.bridge.decisions import Decision
+from tilesat.diagnostics import Diagnostic, Severity
+from tilesat.ir.ops import OpInfo
+
+ProgressCallback = Callable[[int, str], None]
+QUIET_SECONDS = 1.0
+_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+
+
+@contextmanager
+def progress_bar(total: int) -> Iterator[ProgressCallback]:
+    """A callback ``(done, function)`` that shows a bar on stderr once the run takes over a second."""
+    console = Console(stderr=True)
+    started = time.monotonic()
+    bar: Progress | None = None
+    task = None
+
+    def report(done: int, name: str) -> None:
+        nonlocal bar, task
+        if bar is None:
+            if not console.is_terminal or time.monotonic() - started < QUIET_SECONDS:
+                return
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            bar = Progress(*columns, console=console, transient=True)
+            bar.start()
+            task = bar.add_task("functions", total=total)
+        assert task is not None
+        bar.update(task, completed=done, description=name)
+
+    try:
+        yield report
+    finally:
+        if bar is not None:
+            bar.stop()
+
+
+def print_decisions(decisions: Sequence[Decision], *, to_stderr: bool = False) -> None:
+    """A table of ``decisions``, one block per function."""
+    console = Console(stderr=to_stderr)
+    for function in dict.fromkeys(decision.function for decision in decisions):
+        table = Table(title=f"function {function}", box=box.SIMPLE_HEAD, title_justify="left")
+        table.add_column("kind")
+        table.add_column("decision", overflow="fold")
+        table.add_column("rules", overflow="fold")
+        for decision in decisions:
+            if decision.function == function:
+                table.add_row(decision.kind, Text(decision.text), ", ".join(decision.rules))
+        console.print(table)
+
+
+def print_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
+    """Each diagnostic on stderr, severity in colour."""
+    console = Console(stderr=True, soft_wrap=True)
+    for diagnostic in diagnostics:
+        text = Text(str(diagnostic))
+        text.stylize(_COLOURS[diagnostic.severity], 0, len(diagnostic.severity.value))
+        console.print(text)
+
+
+def print_ops(table: Mapping[str, OpInfo]) -> None:
+    """All ops with their arguments and where their result lives."""
+    out = Table(box=box.SIMPLE_HEAD)
+    for column in ("op", "arguments", "slots", "result"):
+        out.add_column(column, overflow="fold")
+    for info in table.values():
+        out.add_row(info.name, ", ".join(info.args), _slots(info), _result(info))
+    Console().print(out)
+
+
+def print_op(info: OpInfo) -> None:
+    """Everything known of one op."""
+    out = Table(box=box.SIMPLE_HEAD, show_header=False)
+    out.add_column(style="bold")
+    out.add_column(overflow="fold")
+    effects = [f"{info.args[k]}: {effect.name}" for k, effect in sorted(info.effects.items())]
+    effects += [f"{info.args[k]}: {'/'.join(e.name for e in es)}" for k, es in sorted(info.kwarg_effects.items())]
+    rows = {
+        "op": info.name,
+        "category": info.category,
+        "arguments": ", ".join(info.args),
+        "keywords": ", ".join(f"{key}: {kind}" for key, kind in info.kwargs.items()),
+        "slots": _slots(info),
+        "result": _result(info),
+        "effects": ", ".join(effects),
+        "result shares": "" if info.reuses_arg is None else info.args[info.reuses_arg],
+        "view": "yes" if info.is_view else "",
+        "core": info.core or "",
+        "wants layout": "" if info.wants_layout is None else ", ".join(info.wants_layout.inputs),
+    }
+    for name, value in rows.items():
+        if value:
+            out.add_row(name, value)
+    Console().print(out)
+
+
+def _slots(info: OpInfo) -> str:
+    return ", ".join(f"{info.args[k]}: {'/'.join(spaces)}" for k, spaces in enumerate(info.slots) if spaces)
+
+
+def _result(info: OpInfo) -> str:
+    if info.output_kwarg is not None:
+        default = f" (default {info.output_space.value})" if info.output_space is not None else ""
+        return f"{info.output_kwarg}{default}"
+    if info.output_space is not None:
+        return info.output_space.value
+    return str(info.output_rule.value)

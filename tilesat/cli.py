@@ -1,0 +1,168 @@
+"""The command line: ``tilesat opt``, ``verify``, ``diff`` and ``ops``.
+
+Bad input ends with one message on stderr and exit status 2; a check that found something ends with 1.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from tilesat.errors import TilesatError
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+CHIPS = click.Choice(["910b", "950"], case_sensitive=False)
+FOUND, BAD_INPUT = 1, 2
+
+
+def _clean_errors(function: _F) -> _F:
+    """Our own errors as one message and exit status 2, never a traceback."""
+
+    @wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TilesatError as error:
+            click.echo(f"error: {error}", err=True)
+            sys.exit(BAD_INPUT)
+        except BrokenPipeError:
+            # The reader went away (`| head`): nothing is wrong with the program.
+            sys.stderr.close()
+            sys.exit(0)
+
+    return wrapper  # type: ignore[return-value]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="tilesat")
+def main() -> None:
+    """Optimise tile programs with equality saturation."""
+
+
+@main.command()
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the program here, not to stdout.")
+@click.option("--pass", "pass_name", type=click.Choice(["infer"]), default="infer", show_default=True)
+@click.option("--rules", default="reference", show_default=True, help="A preset.")
+@click.option("--hardware", type=CHIPS, help="The chip to compile for.")
+@click.option("--explain", is_flag=True, help="Print each decision with the rules that made it.")
+@click.option("--check", is_flag=True, help="Interpret before and after on random inputs.")
+@click.option("--json", "as_json", is_flag=True, help="Print program, decisions and diagnostics as JSON.")
+@_clean_errors
+def opt(
+    source: Path,
+    output: Path | None,
+    pass_name: str,
+    rules: str,
+    hardware: str | None,
+    explain: bool,
+    check: bool,
+    as_json: bool,
+) -> None:
+    """Run a pass on the program in SOURCE."""
+    from tilesat.bridge.infer import infer_tile_memory_space
+    from tilesat.bridge.report import print_decisions, print_diagnostics, progress_bar
+    from tilesat.bridge.validate import validate
+
+    program = _read(source)
+    with progress_bar(len(program.functions)) as progress:
+        result = infer_tile_memory_space(program, rules=rules, hardware=hardware, progress=progress)
+    if as_json:
+        text = json.dumps(result.as_dict(), indent=2) + "\n"
+    else:
+        text = str(result.program)
+    _write(text, output)
+    print_diagnostics(result.diagnostics)
+    if explain and not as_json:
+        print_decisions(result.decisions, to_stderr=output is None)
+    if check:
+        _report_check(validate(program, result.program))
+
+
+def _report_check(validation: Any) -> None:
+    for name, reason in validation.skipped:
+        click.echo(f"check: '{name}' was not evaluated: {reason}", err=True)
+    if validation.difference is not None:
+        click.echo(f"check: NOT equivalent: {validation.difference}", err=True)
+        sys.exit(FOUND)
+    if not validation.checked:
+        click.echo("check: nothing could be evaluated", err=True)
+        sys.exit(FOUND)
+    click.echo(f"check: equal on random inputs: {', '.join(validation.checked)}", err=True)
+
+
+@main.command()
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option("--hardware", type=CHIPS, help="Check paths and capacities of this chip.")
+@click.option("--paths", type=click.Choice(["ignore", "warn", "error"]), default="warn", show_default=True)
+@click.option("--input", "as_input", is_flag=True, help="Check only what the inference pass requires of its input.")
+@_clean_errors
+def verify(source: Path, hardware: str | None, paths: str, as_input: bool) -> None:
+    """Check the program in SOURCE; exit status 1 when it has errors."""
+    from tilesat.bridge.report import print_diagnostics
+    from tilesat.diagnostics import errors
+    from tilesat.ir.verify import INPUT_PROPERTIES
+    from tilesat.ir.verify import verify as run_verify
+
+    properties = INPUT_PROPERTIES if as_input else None
+    found = run_verify(_read(source), properties=properties, hardware=hardware, paths=paths)
+    print_diagnostics(found)
+    if errors(found):
+        sys.exit(FOUND)
+    click.echo(f"{source}: {'no findings' if not found else f'{len(found)} warnings, no errors'}", err=True)
+
+
+@main.command()
+@click.argument("left", type=click.Path(path_type=Path))
+@click.argument("right", type=click.Path(path_type=Path))
+@_clean_errors
+def diff(left: Path, right: Path) -> None:
+    """Say where two programs differ, up to names; exit status 1 when they do."""
+    from tilesat.ir.equal import first_difference
+
+    difference = first_difference(_read(left), _read(right))
+    if difference is None:
+        click.echo("equal up to names")
+        return
+    click.echo(str(difference))
+    sys.exit(FOUND)
+
+
+@main.command()
+@click.argument("name", required=False)
+@_clean_errors
+def ops(name: str | None) -> None:
+    """List the ops, or say what is known of one."""
+    from tilesat.bridge.report import print_op, print_ops
+    from tilesat.ir.ops import op_table
+
+    table = op_table()
+    if name is None:
+        print_ops(table)
+        return
+    if name not in table:
+        near = [op for op in table if name.rpartition(".")[2] in op][:5]
+        raise TilesatError(f"unknown op '{name}'", hint=f"did you mean {', '.join(near)}?" if near else None)
+    print_op(table[name])
+
+
+def _read(path: Path) -> Any:
+    from tilesat.ir.parser import parse
+
+    return parse(path)
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        click.echo(text, nl=not text.endswith("\n"))
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise TilesatError(f"cannot write {output}: {error.strerror}") from None

@@ -1,0 +1,109 @@
+"""The choice that a function's own text makes: where the search starts, and what it may never exceed."""
+
+from __future__ import annotations
+
+from tilesat.extract.graph import Choice, Node, violation
+from tilesat.extract.places import PlaceGraph
+from tilesat.ir.nodes import Assign, OpCall, Var
+from tilesat.ir.types import MemorySpace, TileType
+from tilesat.ir_terms.relations import SPACE_NUMBERS
+
+
+def identity_choice(places: PlaceGraph) -> Choice | None:
+    """The placement the input has, ``None`` where the rules at hand do not offer all of it."""
+    return _Identity(places).run()
+
+
+class _Identity:
+    def __init__(self, places: PlaceGraph) -> None:
+        self.places = places
+        self.graph = places.choices
+        self.index = places.index
+        self.operands = {
+            (site, slot): name
+            for relation in ("operand-at", "flow-at")
+            for site, slot, name, _ in places.egraph.table(relation).read("int", "int", "str", "int")
+        }
+        self._use_key = {cls: key for key, cls in places.operand_class.items()}
+        self._use_key.update({cls: key[:2] for key, cls in places.flow_class.items()})
+
+    def run(self) -> Choice | None:
+        choice: Choice = {}
+        pending = list(self.graph.roots)
+        while pending:
+            cls = pending.pop()
+            if cls in choice:
+                continue
+            number = self._pick(cls)
+            if number is None:
+                return None
+            choice[cls] = number
+            pending.extend(self.graph.nodes[number].children)
+        return choice if violation(self.graph, choice) is None else None
+
+    def _pick(self, cls: int) -> int | None:
+        numbers = self.graph.classes[cls]
+        if len(numbers) == 1:
+            return numbers[0]
+        if cls in self._use_key:
+            return self._take(cls)
+        if cls in self.places.at:
+            return self._place(cls)
+        # Own buffers as they are made now, slots where they are: those come first.
+        return next((n for n in numbers if self.graph.nodes[n].kind != "Alike"), None)
+
+    def _take(self, cls: int) -> int | None:
+        name = self.operands[self._use_key[cls]]
+        space = self._space(name)
+        if name not in self.places.floating:
+            own = self.places.own_class.get((name, SPACE_NUMBERS[space]))
+            return self._first(cls, lambda node: node.children[0] == own)
+        return self._first(cls, lambda node: self._at_space(node.children[0]) is space)
+
+    def _at_space(self, cls: int) -> MemorySpace | None:
+        place = self.places.at.get(cls)
+        return None if place is None else next(s for s, n in SPACE_NUMBERS.items() if n == place[1])
+
+    def _space(self, name: str) -> MemorySpace:
+        type_ = self.index.types[name]
+        assert isinstance(type_, TileType)
+        assert type_.space is not None
+        return type_.space
+
+    def _first(self, cls: int, fits: object) -> int | None:
+        assert callable(fits)
+        return next((n for n in self.graph.classes[cls] if fits(self.graph.nodes[n])), None)
+
+    def _place(self, cls: int) -> int | None:
+        """How the input has a content in a space: a copy made in this region or around it, or the buffer itself."""
+        content, number, layout, region = self.places.at[cls]
+        space = next(s for s, n in SPACE_NUMBERS.items() if n == number)
+        around = self.index.ancestors(region)
+        for name, _ in self.places.members.get(content, ()):
+            definition = self.index.definitions[name]
+            if name in self.places.floating and self._space(name) is space and definition.region in around:
+                if definition.region != region:
+                    return self._first(cls, lambda node: node.kind == "Up")
+                return self._made(cls, name, layout)
+        found = self._first(cls, lambda node: node.kind == "Read")
+        return found if found is not None else self._first(cls, lambda node: node.kind == "Look")
+
+    def _made(self, cls: int, name: str, layout: int) -> int | None:
+        site = self.index.definitions[name].site
+        stmt = self.index.sites[site]
+        assert isinstance(stmt, Assign)
+        call = stmt.value
+        if not isinstance(call, OpCall):
+            return self._first(cls, lambda node: node.kind == "Read")
+        source = call.args[0]
+        origin = self._space(source.name) if isinstance(source, Var) else None
+
+        kind = {"tile.move": "Move", "tile.extract": "Cut"}.get(call.op, "Look")
+
+        def fits(node: Node) -> bool:
+            if node.kind != kind or self._at_space(node.children[0]) is not origin:
+                return False
+            return node.data[2] == layout if kind == "Move" else node.data[0] == site
+
+        found = self._first(cls, fits)
+        return found if found is not None else self._first(cls, lambda node: node.kind == "AnyOf")

@@ -1,0 +1,309 @@
+"""The choice graph of a function, read out of its saturated e-graph and priced by a cost model."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from tilesat.extract.cost import CheckedModel
+from tilesat.extract.count import operand_transfer, region_frequencies, tile_bytes
+from tilesat.extract.graph import ChoiceGraph, Node
+from tilesat.extract.plan import Reasons
+from tilesat.extract.transfer import Transfer, TransferKind
+from tilesat.ir.index import FunctionIndex
+from tilesat.ir.memory import MemorySSA, called, is_barrier
+from tilesat.ir.nodes import Assign, Expr, OpCall, Stmt
+from tilesat.ir.ops import op_info
+from tilesat.ir.types import MemorySpace, TileType
+from tilesat.ir_terms.decode import Decoder
+from tilesat.ir_terms.egraph import EGraph
+from tilesat.ir_terms.facts import LOAD
+from tilesat.ir_terms.relations import SPACES
+from tilesat.ir_terms.relations.placement import WAYS
+
+_KINDS = {"i64": "int", "String": "str"}
+
+
+class PlaceGraph:
+    """Builds the :class:`ChoiceGraph`; keeps what elaboration needs to know of contents and operands."""
+
+    def __init__(self, graph: EGraph, index: FunctionIndex, memory: MemorySSA, model: CheckedModel) -> None:
+        self.egraph = graph
+        self.index = index
+        self.memory = memory
+        self.model = model
+        self.choices = ChoiceGraph()
+        self.runs = region_frequencies(index, model.frequency)
+        self.operand_class: dict[tuple[int, int], int] = {}
+        """(site, slot) -> class of what the operand reads."""
+        self.flow_class: dict[tuple[int, int, int], int] = {}
+        self.run_class: dict[int, int] = {}
+        """Site of a statement that stays where it is -> class that its being there makes true."""
+        self.slot_class: dict[tuple[int, int], int] = {}
+        self.own_class: dict[tuple[str, int], int] = {}
+        self.at: dict[int, tuple[Any, int, int, int]] = {}
+        """Class of an At place -> (content, space, layout, region)."""
+        self.members: dict[Any, list[tuple[str, int]]] = defaultdict(list)
+        """Content -> the (variable, version) pairs that hold it, in order of definition."""
+        self.floating = self._names("floating", "str")
+        self.makers = self._names("made-in", "str", "int")
+        self.views = self._names("own-view", "str", "str")
+        self.aliases = self._names("own-alias", "str", "str")
+        self.slot_of_flow: dict[tuple[int, int], tuple[int, int]] = {}
+        """(site, slot) of what flows -> the slot it flows into."""
+        self._use_site: dict[int, int] = {}
+        self._numbers: dict[Any, int] = {}
+        self._operands: dict[int, list[int]] = defaultdict(list)
+        self._decoder: Decoder | None = None
+        self._read_contents()
+        self._read_classes()
+        self._read_slots()
+        self._read_runs()
+        self._read_ways()
+
+    def _names(self, relation: str, *kinds: str) -> set[str]:
+        return {row[0] for row in self.egraph.table(relation).read(*kinds)}
+
+    def site_of_use(self, cls: int) -> int:
+        """The site of the operand, or of the flow, that class ``cls`` stands for."""
+        return self._use_site[cls]
+
+    def exprs(self, items: Any) -> tuple[Expr, ...]:
+        """The expressions of a list in the e-graph."""
+        if self._decoder is None:
+            self._decoder = Decoder(self.egraph)
+        return self._decoder.items(items)
+
+    def forbid_keeping(self, spaces: set[MemorySpace]) -> None:
+        """Take back the offers to keep copies in ``spaces`` from surrounding regions."""
+        for cls, numbers in enumerate(self.choices.classes):
+            place = self.at.get(cls)
+            if place is not None and SPACES[place[1]] in spaces:
+                self.choices.classes[cls] = [n for n in numbers if self.choices.nodes[n].kind != "Up"]
+
+    # ------------------------------------------------------------------------- reading
+
+    def _class(self, value: Any, label: str) -> int:
+        number = self._numbers.get(value)
+        if number is None:
+            number = self._numbers[value] = self.choices.new_class(label)
+        return number
+
+    def _read_contents(self) -> None:
+        sites = self.index.definitions
+        rows = self.egraph.table("Of").read("str", "int", "class")
+        for name, version, content in sorted(rows, key=lambda row: (sites[row[0]].site, row[0], row[1])):
+            self.members[content].append((name, version))
+
+    def _read_classes(self) -> None:
+        for name, space, value in self.egraph.table("Own").read("str", "int", "class"):
+            self.own_class[name, space] = self._class(value, f"{name} in {SPACES[space].value}")
+        for content, space, layout, region, value in self.egraph.table("At").read("class", "int", "int", "int", "class"):
+            label = f"{self._holder(content)} in {SPACES[space].value} for region {region}"
+            number = self._class(value, label)
+            self.at[number] = (content, space, layout, region)
+        for site, slot, value in self.egraph.table("UseOf").read("int", "int", "class"):
+            self.operand_class[site, slot] = self._class(value, f"operand {slot} of site {site}")
+            self._operands[site].append(slot)
+        for site, slot, space, value in self.egraph.table("FlowOf").read("int", "int", "int", "class"):
+            self.flow_class[site, slot, space] = self._class(value, f"flow {slot} of site {site}")
+        for site, slot, _, _ in self.egraph.table("operand-at").read("int", "int", "str", "int"):
+            if (site, slot) not in self.operand_class:
+                self.operand_class[site, slot] = self.choices.new_class(f"operand {slot} of site {site}")
+                self._operands[site].append(slot)
+        self._place_space = {cls: key[1] for key, cls in self.own_class.items()}
+        self._place_space.update((cls, key[1]) for cls, key in self.at.items())
+        self._operand_of = {cls: key for key, cls in self.operand_class.items()}
+        self._use_site = {cls: key[0] for key, cls in (*self.operand_class.items(), *self.flow_class.items())}
+
+    def _holder(self, content: Any) -> str:
+        members = self.members.get(content)
+        return members[0][0] if members else "window"
+
+    def _read_slots(self) -> None:
+        """Each carried slot and if result is a choice of space, and what flows in follows it."""
+        flows: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+        for structure, position, site, slot in self.egraph.table("slot-flow").read("int", "int", "int", "int"):
+            flows[structure, position].append((site, slot))
+            self.slot_of_flow[site, slot] = (structure, position)
+        base = {row[:2]: row[2] for row in self.egraph.table("slot-base").read("int", "int", "int")}
+        may = sorted(self.egraph.table("slot-may").read("int", "int", "int"), key=lambda r: (r[:2], r[2] != base[r[:2]]))
+        for structure, position, space in may:
+            key = (structure, position)
+            if key not in self.slot_class:
+                self.slot_class[key] = self.choices.new_class(f"slot {position} of site {structure}")
+                self.choices.slots.append(self.slot_class[key])
+                self.choices.roots.append(self.slot_class[key])
+            children = [self.flow_class.get((site, slot, space), -1) for site, slot in flows[key]]
+            if -1 not in children:
+                self.choices.add(
+                    Node(self.slot_class[key], "SlotIn", (structure, position, space), tuple(children), 0.0)
+                )
+
+    def _read_runs(self) -> None:
+        """Statements that stay: needed for their effect, or for the tile they leave."""
+        moving = self.floating | self.makers | self.views | self.aliases
+        fixed = 0
+        for site, stmt in enumerate(self.index.sites):
+            if isinstance(stmt, Assign) and stmt.name in moving:
+                continue
+            slots = sorted(self._operands.get(site, ()))
+            is_tile = isinstance(stmt, Assign) and isinstance(stmt.type, TileType)
+            if not slots and not is_tile:
+                fixed += 1
+                continue
+            cls = self.run_class[site] = self.choices.new_class(f"site {site}")
+            children = tuple(self.operand_class[site, slot] for slot in slots)
+            self.choices.add(Node(cls, "Run", (site,), children, self.model.statement()))
+            if self._must_stay(site, stmt):
+                self.choices.roots.append(cls)
+        self.choices.fixed_cost = fixed * self.model.statement()
+
+    def _must_stay(self, site: int, stmt: Stmt) -> bool:
+        """Whether the statement is there for more than the tile it leaves."""
+        if not isinstance(stmt, Assign) or not isinstance(stmt.type, TileType) or is_barrier(stmt):
+            return True
+        call = called(stmt)
+        info = op_info(call.op) if isinstance(call, OpCall) else None
+        return info is None or bool(self.memory.written_at(site))
+
+    # --------------------------------------------------------------------------- costs
+
+    def _priced(self, transfer: Transfer, region: int) -> float:
+        return self.model.transfer(transfer) * self.runs[region] + self.model.statement()
+
+    def _content_bytes(self, content: Any) -> int | None:
+        members = self.members.get(content)
+        return tile_bytes(self.index.types[members[0][0]]) if members else None
+
+    # ---------------------------------------------------------------------------- ways
+
+    def _read_ways(self) -> None:
+        for name, term in WAYS.items():
+            kinds = ["class", *(_KINDS.get(kind, "class") for kind in term.args)]
+            rows = self.egraph.table(name).read(*kinds, "class")
+            reasons = {row[:-1]: row[-1] for row in self.egraph.table(f"why-{name}").read(*kinds, "strings")}
+            for row in sorted(rows, key=lambda row: self._order(row)):
+                cls = self._numbers.get(row[-1])
+                if cls is not None:
+                    self._way(name, cls, row[1:-1], reasons.get(row[:-1], ()))
+
+    def _order(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        """A key that does not depend on how egglog numbers its classes."""
+        return tuple(self._numbers.get(item, -1) if not isinstance(item, (int, str)) else item for item in row)
+
+    def _way(self, name: str, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
+        build = getattr(self, f"_way_{name.lower()}")
+        build(cls, args, reasons)
+
+    def _add(
+        self,
+        cls: int,
+        kind: str,
+        data: tuple[Any, ...],
+        children: Iterable[int],
+        cost: float,
+        reasons: Reasons,
+        guard: tuple[int, int] | None = None,
+    ) -> None:
+        self.choices.add(Node(cls, kind, data, tuple(children), cost, reasons, guard))
+
+    def _way_home(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
+        name, space = args
+        site = self.index.definitions[name].site
+        stmt = self.index.sites[site]
+        children: list[int] = []
+        call = called(stmt)
+        info = op_info(call.op) if isinstance(call, OpCall) else None
+        source = getattr(call.args[0], "name", None) if isinstance(call, OpCall) and call.args else None
+        follows = info is not None and info.output_rule.value == "inherit"
+        if follows and source is not None and (source, space) in self.own_class:
+            children.append(self.own_class[source, space])
+        if info is None or not info.is_view:
+            if site in self.run_class:
+                children.append(self.run_class[site])
+        self._add(cls, "Home", (name, space), children, self.model.statement() if info and info.is_view else 0.0, reasons)
+
+    def _way_made(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
+        name, space = args
+        definition = self.index.definitions[name]
+        stmt = self.index.sites[definition.site]
+        assert isinstance(stmt, Assign)
+        assert isinstance(stmt.value, OpCall)
+        cost = self.model.statement()
+        if stmt.value.op == LOAD:
+            transfer = Transfer(TransferKind.LOAD, MemorySpace.DDR, SPACES[space], tile_bytes(stmt.type))
+            cost = self._priced(transfer, definition.region)
+        self._add(cls, "Made", (name, space), (), cost, reasons)
+
+    def _way_slot(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
+        name, space = args
+        definition = self.index.definitions[name]
+        slot = self.slot_class[definition.site, definition.position]
+        for number in self.choices.classes[slot]:
+            if self.choices.nodes[number].data[2] == space:
+                self._add(cls, "Slot", (name, space), (), 0.0, reasons, (slot, number))
+
+    def _pass(self, cls: int, kind: str, source: Any, data: tuple[Any, ...], reasons: Reasons) -> None:
+        child = self._numbers.get(source)
+        if child is not None:
+            self._add(cls, kind, data, (child,), 0.0, reasons)
+
+    def _way_alike(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
+        self._pass(cls, "Alike", args[0], (), reasons)
+
+    def _way_read(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
+        self._pass(cls, "Read", args[0], (), reasons)
+
+    def _way_anyof(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
+        self._pass(cls, "AnyOf", args[0], (), reasons)
+
+    def _way_take(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
+        child = self._numbers.get(args[0])
+        if child is not None:
+            self._add(cls, "Take", (), (child,), self._take_cost(cls, child), reasons)
+
+    def _take_cost(self, cls: int, place: int) -> float:
+        """What a store, or a move that stays, pays for its operand being where it is."""
+        site, slot = self._operand_of.get(cls, (-1, -1))
+        stmt = self.index.sites[site] if slot == 0 else None
+        call = called(stmt) if stmt is not None else None
+        if not isinstance(call, OpCall) or stmt is None:
+            return 0.0
+        transfer = operand_transfer(stmt, call, SPACES[self._place_space[place]], self.index.types)
+        return 0.0 if transfer is None else self.model.transfer(transfer) * self.runs[self.index.region_of[site]]
+
+    def _way_up(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
+        self._pass(cls, "Up", args[0], (args[1],), reasons)
+
+    def _way_look(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
+        site, source, region = args
+        child = self._numbers.get(source)
+        if child is not None:
+            self._add(cls, "Look", (site, region), (child,), self.model.statement(), reasons)
+
+    def _way_slice(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
+        source, offsets, shape, region = args
+        child = self._numbers.get(source)
+        if child is not None:
+            self._add(cls, "Slice", (offsets, shape, region), (child,), self.model.statement(), reasons)
+
+    def _way_move(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
+        source, origin, target, layout, region = args
+        child = self._numbers.get(source)
+        if child is None:
+            return
+        size = self._content_bytes(self.at[cls][0])
+        transfer = Transfer(TransferKind.MOVE, SPACES[origin], SPACES[target], size)
+        self._add(cls, "Move", (origin, target, layout, region), (child,), self._priced(transfer, region), reasons)
+
+    def _way_cut(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
+        site, source, target, region = args
+        child = self._numbers.get(source)
+        if child is None:
+            return
+        stmt = self.index.sites[site]
+        assert isinstance(stmt, Assign)
+        transfer = Transfer(TransferKind.EXTRACT, SPACES[self.at[child][1]], SPACES[target], tile_bytes(stmt.type))
+        self._add(cls, "Cut", (site, target, region), (child,), self._priced(transfer, region), reasons)

@@ -1,0 +1,457 @@
+"""Seed facts for placement, of one function whose tiles all have their spaces."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from tilesat.ir.hardware import Hardware, move_edges
+from tilesat.ir.index import FunctionIndex
+from tilesat.ir.memory import COPIES, GLOBAL_MEMORY, MemorySSA, called
+from tilesat.ir.nodes import (
+    Assign,
+    EvalStmt,
+    Expr,
+    For,
+    If,
+    OpaqueStmt,
+    OpCall,
+    Return,
+    Stmt,
+    TupleGet,
+    Var,
+    While,
+    Yield,
+)
+from tilesat.ir.ops import OpInfo, OutputRule, op_info
+from tilesat.ir.printer import print_expr
+from tilesat.ir.types import MemorySpace, TileType
+from tilesat.ir.walk import names_in, own_exprs, reads
+from tilesat.ir_terms.encode import Rows
+from tilesat.ir_terms.facts import LOAD, ON_CHIP
+from tilesat.ir_terms.relations import SPACE_NUMBERS
+from tilesat.rules.moves import INIT_SLOT, YIELD_SLOT
+
+EXTRACT = "tile.extract"
+# A view may look at a copy in Vec, which is flat; boxed copies keep what their producer gave them.
+_LOOKS_IN_VEC = frozenset({"tile.slice", "tile.reshape", "tile.set_validshape"})
+_CARRIABLE = (MemorySpace.Vec, MemorySpace.Mat, MemorySpace.Acc)
+_STOPS = (MemorySpace.Vec, MemorySpace.Mat)
+ANY, ROW_MAJOR = 0, 1
+
+
+class PlacementCollector:
+    """Gathers the rows; ``rows`` is ready to load when constructed.
+
+    ``free`` names loads and creates whose text left the space open: they may go to any space that suits them.
+    """
+
+    def __init__(self, index: FunctionIndex, memory: MemorySSA, chip: Hardware | None, free: frozenset[str]) -> None:
+        self.index = index
+        self.memory = memory
+        self.chip = chip
+        self.free = free
+        self.rows: Rows = defaultdict(list)
+        self.tiles = set(index.tile_names())
+        self.definition_site = {name: d.site for name, d in index.definitions.items()}
+        self._reads: dict[str, list[int]] = defaultdict(list)
+        for site, stmt in enumerate(index.sites):
+            for name in dict.fromkeys(reads(stmt)):
+                self._reads[name].append(site)
+        self.floating = self._find_floating()
+        self._regions()
+        self._edges()
+        self._sites()
+        self._slots()
+        self._live()
+
+    def _add(self, relation: str, *row: Any) -> None:
+        self.rows[relation].append(row)
+
+    def space(self, name: str) -> MemorySpace:
+        """The space of tile ``name``; inference has decided all of them."""
+        type_ = self.index.types[name]
+        assert isinstance(type_, TileType)
+        assert type_.space is not None, f"{name} has no space"
+        return type_.space
+
+    # ------------------------------------------------------------------------ floating
+
+    def _find_floating(self) -> set[str]:
+        """Copies that may be made anew wherever they are wanted, and views and aliases of those.
+
+        Nobody writes such a copy, and wherever it is read its source still holds what was copied, with no
+        synchronisation in between.
+        """
+        floating: set[str] = set()
+        for stmt in self.index.sites:
+            if not isinstance(stmt, Assign) or stmt.name not in self.tiles or self.memory.is_written(stmt.name):
+                continue
+            source = _tile_source(stmt.value)
+            if source is None or source not in self.tiles:
+                continue
+            if isinstance(stmt.value, OpCall) and stmt.value.op in COPIES:
+                if self._is_stable(stmt.name, source):
+                    floating.add(stmt.name)
+            elif source in floating and self._shares(stmt.value):
+                floating.add(stmt.name)
+        return self._settle(floating)
+
+    def _settle(self, floating: set[str]) -> set[str]:
+        """``floating`` without what has a reader that cannot be given another tile.
+
+        A view floats with what it shows: both do, or neither.
+        """
+        changed = True
+        while changed:
+            keep = {name for name in floating if self._replaceable(name) and self._views_float(name, floating)}
+            for name in list(keep):
+                stmt = self.index.sites[self.definition_site[name]]
+                assert isinstance(stmt, Assign)
+                if self._shares(stmt.value) and _tile_source(stmt.value) not in keep:
+                    keep.discard(name)
+            changed = keep != floating
+            floating = keep
+        return floating
+
+    def _views_float(self, name: str, floating: set[str]) -> bool:
+        for site in self._reads[name]:
+            stmt = self.index.sites[site]
+            if isinstance(stmt, Assign) and stmt.name in self.tiles and self._shares(stmt.value):
+                if stmt.name not in floating:
+                    return False
+        return True
+
+    def _shares(self, value: Expr) -> bool:
+        info = op_info(value.op) if isinstance(value, OpCall) else None
+        return isinstance(value, Var) or (info is not None and info.is_view)
+
+    def _is_stable(self, name: str, source: str) -> bool:
+        """Whether ``source`` holds the same at every read of ``name`` as where the copy is made."""
+        group = self.memory.group(source)
+        made = self.memory.use_versions[self.definition_site[name], group][1]
+        return all(self.memory.use_versions[site, group][1] == made for site in self._all_readers(name))
+
+    def _all_readers(self, name: str) -> list[int]:
+        """Sites that read ``name`` or a view, alias or copy of it."""
+        found: list[int] = []
+        pending, seen = [name], {name}
+        while pending:
+            for site in self._reads[pending.pop()]:
+                found.append(site)
+                stmt = self.index.sites[site]
+                if isinstance(stmt, Assign) and stmt.name in self.tiles and stmt.name not in seen:
+                    value = stmt.value
+                    if self._shares(value) or (isinstance(value, OpCall) and value.op in COPIES):
+                        seen.add(stmt.name)
+                        pending.append(stmt.name)
+        return found
+
+    def _replaceable(self, name: str) -> bool:
+        """Whether every reader of ``name`` is a place where another tile can be put."""
+        return all(self._takes_any(self.index.sites[site], name) for site in self._reads[name])
+
+    def _takes_any(self, stmt: Stmt, name: str) -> bool:
+        if isinstance(stmt, (For, While)):
+            return all(name not in names_in(e) or isinstance(e, Var) for e in own_exprs(stmt))
+        if isinstance(stmt, (Yield, Return)):
+            return isinstance(stmt, Yield)
+        value = stmt.value if isinstance(stmt, (Assign, EvalStmt)) else None
+        if isinstance(value, Var):
+            return True
+        if not isinstance(value, OpCall):
+            return False
+        nested = [arg for arg in value.args if not isinstance(arg, Var)]
+        nested += [item for _, item in (*value.kwargs, *value.attrs)]
+        return not any(name in names_in(item) for item in nested)
+
+    # ----------------------------------------------------------------------- structure
+
+    def _regions(self) -> None:
+        index = self.index
+        for region in index.regions:
+            self._add("region", region.id, region.parent, region.depth)
+        for site, region_id in enumerate(index.region_of):
+            self._add("site-region", site, region_id)
+        for name in self.tiles:
+            self._add("tile", name)
+            self._add("defined-in", name, index.definitions[name].region)
+
+    def _edges(self) -> None:
+        for source, target in move_edges(self.chip):
+            if source in ON_CHIP and target in ON_CHIP:
+                self._add("move-edge", SPACE_NUMBERS[source], SPACE_NUMBERS[target])
+                self._add("cut-edge", SPACE_NUMBERS[source], SPACE_NUMBERS[target])
+        for space in _STOPS:
+            self._add("stop", SPACE_NUMBERS[space])
+            self._add("cut-edge", SPACE_NUMBERS[space], SPACE_NUMBERS[space])
+        for space in _CARRIABLE:
+            self._add("carriable", SPACE_NUMBERS[space])
+
+    def _live(self) -> None:
+        by_group: dict[str, list[str]] = defaultdict(list)
+        for name in self.tiles:
+            if name not in self.floating:
+                by_group[self.memory.group(name)].append(name)
+        for (region, group), (_, version) in self.memory.entry_versions.items():
+            for name in by_group.get(group, ()):
+                if not self.index.is_inside(self.index.definitions[name].region, region):
+                    self._add("live-in", region, name, version)
+
+    # --------------------------------------------------------------------------- sites
+
+    def _version(self, site: int, name: str) -> int:
+        return self.memory.use_versions[site, self.memory.group(name)][1]
+
+    def _sites(self) -> None:
+        for site, stmt in enumerate(self.index.sites):
+            call = called(stmt)
+            if isinstance(stmt, Assign) and stmt.name in self.tiles:
+                self._producer(site, stmt)
+            elif isinstance(call, OpCall):
+                self._operands(site, call, op_info(call.op))
+            elif isinstance(stmt, (For, While)):
+                self._named_operands(site, [e for e in own_exprs(stmt) if not isinstance(e, Var)])
+            elif isinstance(stmt, OpaqueStmt):
+                self._named_operands(site, [Var(name) for name in stmt.names])
+            elif not isinstance(stmt, Yield):
+                self._named_operands(site, own_exprs(stmt))
+
+    def _producer(self, site: int, stmt: Assign) -> None:
+        name, value = stmt.name, stmt.value
+        call = value if isinstance(value, OpCall) else None
+        info = op_info(call.op) if call is not None else None
+        source = _tile_source(value)
+        if name in self.floating:
+            self._add("floating", name)
+            self._floating(site, stmt, source)
+            return
+        if isinstance(value, Var):
+            self._add("same-as", name, value.name)
+            self._add("own-alias", name, value.name)
+            return
+        if info is not None and info.is_view and source is not None and source in self.tiles:
+            self._view(site, name, source, call)
+            self._add("own-view", name, source)
+            return
+        self._add("has-buffer", name)
+        self._home(name)
+        if call is None:
+            self._add("owner", name, SPACE_NUMBERS[self.space(name)])
+            self._named_operands(site, () if isinstance(value, TupleGet) else (value,))
+            return
+        if info is not None and info.retargetable:
+            self._makes(site, name, call)
+        elif info is not None and info.output_rule is OutputRule.INHERIT and source in self.tiles:
+            assert source is not None
+            self._add("follows", name, source)
+        else:
+            self._add("owner", name, SPACE_NUMBERS[self.space(name)])
+        self._operands(site, call, info)
+
+    def _home(self, name: str) -> None:
+        type_ = self.index.types[name]
+        assert isinstance(type_, TileType)
+        if (
+            type_.space is MemorySpace.Vec
+            and type_.layout.slayout == "none_box"
+            and type_.layout.blayout == "row_major"
+        ):
+            self._add("row-major-home", name)
+
+    def _floating(self, site: int, stmt: Assign, source: str | None) -> None:
+        assert source is not None
+        name, value = stmt.name, stmt.value
+        self._home(name)
+        if isinstance(value, Var):
+            self._add("same-as", name, source)
+            return
+        assert isinstance(value, OpCall)
+        if value.op in COPIES:
+            relation = "extract-at" if value.op == EXTRACT else "copied-at"
+            made = self._version(site, source)
+            for version in self._read_versions(name):
+                self._add(relation, site, name, version, source, made)
+            self._fixed(site, name, value)
+            return
+        self._view(site, name, source, value)
+
+    def _read_versions(self, name: str) -> list[int]:
+        """Versions at which ``name``, which nobody writes, is read."""
+        return sorted({self._version(site, name) for site in self._reads[name]})
+
+    def _view(self, site: int, name: str, source: str, call: OpCall | None) -> None:
+        assert call is not None
+        self._add("view-at", site, name, source)
+        self._add("lookable", site, SPACE_NUMBERS[self.space(name)])
+        if call.op in _LOOKS_IN_VEC:
+            self._add("lookable", site, SPACE_NUMBERS[MemorySpace.Vec])
+        self._fixed(site, name, call)
+        self._view_back(name, source)
+
+    def _view_back(self, name: str, source: str) -> None:
+        """Whether ``name`` is a view of a view that comes out as what that one looks at."""
+        inner = self.definition_site[source]
+        stmt = self.index.sites[inner] if inner >= 0 else None
+        outer = self.index.sites[self.definition_site[name]]
+        if not isinstance(stmt, Assign) or not isinstance(stmt.value, OpCall) or not isinstance(outer, Assign):
+            return
+        assert isinstance(outer.value, OpCall)
+        origin = _tile_source(stmt.value)
+        if outer.value.op == stmt.value.op and stmt.value.op in ("tile.reshape", "tile.transpose_view"):
+            if origin in self.tiles and self.index.types[name] == self.index.types[origin or ""]:
+                self._add("equal-type", name, origin)
+
+    def _fixed(self, site: int, name: str, call: OpCall) -> None:
+        """Regions around the readers of ``name`` in which nothing is bound that the call reads besides its source."""
+        names = {other for arg in call.args[1:] for other in names_in(arg)}
+        names |= {other for _, value in call.kwargs for other in names_in(value)}
+        bound_in = [self.index.definitions[other].region for other in names if other in self.index.definitions]
+        regions = {self.index.region_of[reader] for reader in self._all_readers(name)}
+        around = {region for inner in regions for region in self.index.ancestors(inner)}
+        for region in sorted(around | set(self.index.ancestors(self.index.region_of[site]))):
+            if not any(self.index.is_inside(other, region) for other in bound_in):
+                self._add("fixed-in", site, region)
+
+    # ---------------------------------------------------------------- loads and creates
+
+    def _makes(self, site: int, name: str, call: OpCall) -> None:
+        spaces = {self.space(name)}
+        if call.op == LOAD:
+            if name in self.free:
+                spaces |= {MemorySpace.Vec, MemorySpace.Mat}
+            self._load(site, name, call)
+        else:
+            spaces |= self._create_spaces(name)
+        for space in sorted(spaces, key=SPACE_NUMBERS.__getitem__):
+            self._add("made-in", name, SPACE_NUMBERS[space])
+
+    def _load(self, site: int, name: str, call: OpCall) -> None:
+        if self.memory.is_written(name):
+            return
+        source = next(names_in(call.args[0]), None)
+        every = self.memory.use_versions[site, GLOBAL_MEMORY][1]
+        own = self.memory.use_versions[site, self.memory.group(source)][1] if source is not None else every
+        self._add("load-at", site, name, every, own)
+        options = sorted((key, print_expr(value)) for key, value in call.kwargs if key != "target_memory")
+        self._add("load-options", site, repr(options))
+        for version in self._read_versions(name):
+            self._add("content-version", name, version)
+
+    def _create_spaces(self, name: str) -> set[MemorySpace]:
+        """Spaces an empty tile may be made in: those its slots and in-place readers can use."""
+        readers = self._reads[name]
+        spaces: set[MemorySpace] = set()
+        if all(isinstance(self.index.sites[site], (For, While)) for site in readers):
+            spaces |= set(_CARRIABLE)
+        if len(readers) == 1:
+            call = called(self.index.sites[readers[0]])
+            info = op_info(call.op) if isinstance(call, OpCall) else None
+            if isinstance(call, OpCall) and info is not None:
+                for position, arg in enumerate(call.args):
+                    if arg == Var(name) and not info.is_view:
+                        spaces |= set(info.slot(position))
+        return spaces & set(self.chip.buffers if self.chip is not None else ON_CHIP)
+
+    # ------------------------------------------------------------------------ operands
+
+    def _operands(self, site: int, call: OpCall, info: OpInfo | None) -> None:
+        written = set(info.written_args(call)) if info is not None else set(range(len(call.args)))
+        for position, arg in enumerate(call.args):
+            if not isinstance(arg, Var) or arg.name not in self.tiles:
+                continue
+            allowed = info.slot(position) if info is not None else ()
+            spaces: list[MemorySpace]
+            if call.op == "tile.move" and position == 0:
+                spaces = [s for s in ON_CHIP if self._moves(s, site)]
+            elif allowed:
+                spaces = list(allowed)
+            else:
+                spaces = [self.space(arg.name)]
+            self._operand(site, position, arg.name, spaces, copyable=position not in written and info is not None)
+        nested = [arg for arg in call.args if not isinstance(arg, Var)]
+        self._named_operands(site, [*nested, *(value for _, value in (*call.kwargs, *call.attrs))])
+
+    def _moves(self, source: MemorySpace, site: int) -> bool:
+        """Whether the move at ``site`` could start from ``source``."""
+        stmt = self.index.sites[site]
+        assert isinstance(stmt, Assign)
+        target = self.space(stmt.name)
+        return source is target or (source, target) in move_edges(self.chip)
+
+    def _named_operands(self, site: int, exprs: Iterable[Expr]) -> None:
+        """Tiles that are read other than as operands of an op: where they are, under their own name."""
+        for number, name in enumerate(dict.fromkeys(name for expr in exprs for name in names_in(expr))):
+            if name in self.tiles:
+                self._operand(site, NAMED_SLOT + number, name, [self.space(name)], copyable=False)
+
+    def _operand(self, site: int, slot: int, name: str, spaces: list[MemorySpace], *, copyable: bool) -> None:
+        numbers = [SPACE_NUMBERS[space] for space in spaces]
+        self._add("operand-at", site, slot, name, self._version(site, name))
+        self._add("accepts", site, slot, sum(1 << number for number in numbers))
+        for number in numbers:
+            self._add("accepts-space", site, slot, number)
+        if copyable:
+            self._add("copy-layout", site, slot, self._wanted_layout(site, slot, name))
+
+    def _wanted_layout(self, site: int, slot: int, name: str) -> int:
+        """Row-major where the operand's copy is row-major now, or where the backend wants it."""
+        call = called(self.index.sites[site])
+        type_ = self.index.types[name]
+        assert isinstance(type_, TileType)
+        row_major = type_.layout.slayout == "none_box" and type_.layout.blayout == "row_major"
+        if name in self.floating and type_.space is MemorySpace.Vec:
+            return ROW_MAJOR if row_major else ANY
+        info = op_info(call.op) if isinstance(call, OpCall) else None
+        if self.chip is None or info is None or info.wants_layout is None:
+            return ROW_MAJOR if type_.space is MemorySpace.Acc else ANY
+        wishes = info.wants_layout.inputs
+        return ROW_MAJOR if slot < len(wishes) and wishes[slot] == "row_major" else ANY
+
+    # --------------------------------------------------------------------------- slots
+
+    def _slots(self) -> None:
+        for site, stmt in enumerate(self.index.sites):
+            if isinstance(stmt, (For, While)):
+                for position, carry in enumerate(stmt.carries):
+                    if carry.name in self.tiles:
+                        self._slot(site, position, [carry.name, stmt.results[position].name], carry.name)
+                        self._flow(site, position, site, INIT_SLOT + position, carry.init)
+                        self._yield_flow(site, 0, position)
+            elif isinstance(stmt, If):
+                for position, result in enumerate(stmt.results):
+                    if result.name in self.tiles:
+                        self._slot(site, position, [result.name], result.name)
+                        self._yield_flow(site, 0, position)
+                        self._yield_flow(site, 1, position)
+
+    def _slot(self, site: int, position: int, names: list[str], main: str) -> None:
+        self._add("slot-base", site, position, SPACE_NUMBERS[self.space(main)])
+        for name in names:
+            self._add("has-buffer", name)
+            self._add("slot-of", name, site, position)
+            self._home(name)
+
+    def _yield_flow(self, structure: int, arm: int, position: int) -> None:
+        site = self.index.yields[structure, arm]
+        stmt = self.index.sites[site]
+        assert isinstance(stmt, Yield)
+        self._flow(structure, position, site, YIELD_SLOT + position, stmt.values[position])
+
+    def _flow(self, structure: int, position: int, site: int, slot: int, value: Expr) -> None:
+        if isinstance(value, Var) and value.name in self.tiles:
+            self._add("slot-flow", structure, position, site, slot)
+            self._add("flow-at", site, slot, value.name, self._version(site, value.name))
+
+
+NAMED_SLOT = 3000
+
+
+def _tile_source(value: Expr) -> str | None:
+    """The variable that an alias names, or the first operand of a call."""
+    if isinstance(value, Var):
+        return value.name
+    if isinstance(value, OpCall) and value.args and isinstance(value.args[0], Var):
+        return value.args[0].name
+    return None

@@ -1,0 +1,42 @@
+"""The relations rules read and write: facts of the syntax, analyses, decisions.
+
+*Seeds* are read off the syntax by Python (:mod:`tilesat.ir_terms.facts` and its neighbours): regions, sites,
+op-table rows, static sizes, memory versions. *Derived* relations follow from terms and seeds. *Decisions* are what
+a pass carries out; each has a table ``why-<name>`` that collects the names of the rules that made it.
+
+Spaces are numbers (``$Vec`` in the text of a rule stands for one), variables are names, statements are sites.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from tilesat.ir_terms.relations import inference, placement, residency
+from tilesat.ir_terms.relations.base import SPACE_NUMBERS, SPACES, Relation, Role
+
+__all__ = ["BY_NAME", "RELATIONS", "SPACES", "SPACE_NUMBERS", "Relation", "Role", "relations_program"]
+
+RELATIONS: tuple[Relation, ...] = (*inference.RELATIONS, *residency.RELATIONS, *placement.RELATIONS)
+BY_NAME = {relation.name: relation for relation in RELATIONS}
+
+
+# An e-graph costs what it declares, so each stage of a pass has one with its own relations only.
+_OF_STAGE = {
+    "inference": inference.RELATIONS,
+    "residency": (*inference.RELATIONS, *residency.RELATIONS),
+    "placement": (*inference.RELATIONS, *placement.RELATIONS),
+}
+
+
+@lru_cache(maxsize=len(_OF_STAGE))
+def relations_program(stage: str) -> str:
+    """The egglog text that declares the relations of ``stage``, and the terms for places where it has them."""
+    lines = ["(sort Why (Set String))"]
+    if stage == "placement":
+        lines.append(placement.places_program())
+    for relation in _OF_STAGE[stage]:
+        lines.append(relation.declaration())
+        decided_here = stage == "inference" or relation not in inference.RELATIONS
+        if relation.role is Role.DECISION and decided_here:
+            lines.append(relation.why_declaration())
+    return "\n".join(lines)
