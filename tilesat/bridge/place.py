@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilesat.bridge.rebuild import Rebuilder, move_call, with_target
+from tilesat.bridge.rebuild import Rebuilder, with_target
 from tilesat.bridge.retype import operand_type, retyped_call
 from tilesat.bridge.schedule import Execution, Schedule, Scheduler
 from tilesat.extract.graph import Choice
@@ -157,7 +157,7 @@ class PlaceElaborator(Rebuilder):
             assert isinstance(stmt, Assign)
             assert isinstance(stmt.value, OpCall)
             return OpCall("tile.move", (Var(source),), stmt.value.kwargs, stmt.value.attrs)
-        return move_call(source, target, row_major=row_major)
+        return self.move_from(source, target, row_major=row_major)
 
     def _stated_type(self, execution: Execution, call: OpCall) -> TileType:
         """The type the input states, for an op without a deduction rule."""

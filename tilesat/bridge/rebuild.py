@@ -33,7 +33,7 @@ from tilesat.ir.nodes import (
     While,
     Yield,
 )
-from tilesat.ir.types import MemorySpace, Type
+from tilesat.ir.types import MemorySpace, TileType, Type
 from tilesat.ir.walk import map_named, names_in, rename_expr, rename_type
 from tilesat.rules.moves import INIT_SLOT, YIELD_SLOT
 
@@ -184,7 +184,13 @@ class Rebuilder:
 
     def move(self, hint: str, source: str, space: MemorySpace, *, row_major: bool) -> Assign:
         """A new copy of ``source`` in ``space``, named after ``hint``."""
-        return self.bind(f"{hint}_{space.value}", move_call(source, space, row_major=row_major))
+        return self.bind(f"{hint}_{space.value}", self.move_from(source, space, row_major=row_major))
+
+    def move_from(self, source: str, space: MemorySpace, *, row_major: bool) -> OpCall:
+        """The move of ``source`` to ``space``. A bias is a plain row: boxes do not follow it there."""
+        type_ = self.types.get(source)
+        boxed = isinstance(type_, TileType) and type_.layout.slayout != "none_box"
+        return move_call(source, space, row_major=row_major or (space is MemorySpace.Bias and boxed))
 
     # --------------------------------------------------------------------------- types
 

@@ -69,6 +69,11 @@ RULES: tuple[Rule, ...] = (
         """,
     ),
     _rule(
+        "look-where-owned",
+        "a view can look at a tile wherever the tile's own buffer may be",
+        "(rule ((own-view h m) (owns m s) (view-at site h m)) ((lookable site s)))",
+    ),
+    _rule(
         "own-alias",
         "an alias names the buffer itself",
         "(rule ((own-alias y x) (owns x s)) ((owns y s) (union (Own y s) (Own x s))))",

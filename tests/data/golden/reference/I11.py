@@ -1,0 +1,22 @@
+# pypto.program: FullSeed
+import pypto.language as pl
+
+@pl.program
+class FullSeed:
+    @pl.function(type=pl.FunctionType.InCore, level=pl.Level.CHIP_DIE, role=pl.Role.SubWorker)
+    def ksum_full(a__ssa_v0: pl.Tensor[[16, 64], pl.FP16], b__ssa_v0: pl.Tensor[[64, 32], pl.FP16], o__ssa_v0: pl.Out[pl.Tensor[[16, 32], pl.FP32]]) -> pl.Tensor[[16, 32], pl.FP32]:
+        zero__ssa_v0: pl.Tile[[16, 32], pl.FP32, pl.Mem.Acc] = pl.tile.create([16, 32], dtype=pl.FP32, target_memory=pl.Mem.Acc)
+        at__ssa_v0: pl.Tile[[16, 64], pl.FP16, pl.Mem.Mat] = pl.tile.load(a__ssa_v0, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Mat)
+        bt__ssa_v0: pl.Tile[[64, 32], pl.FP16, pl.Mem.Mat] = pl.tile.load(b__ssa_v0, [0, 0], [64, 32], [64, 32], target_memory=pl.Mem.Mat)
+        for k__idx_v0, (acc,) in pl.range(4, init_values=(zero__ssa_v0,)):
+            at__ssa_v0_Left: pl.Tile[[16, 64], pl.FP16, pl.Mem.Left] = pl.tile.move(at__ssa_v0, target_memory=pl.Mem.Left)
+            bt__ssa_v0_Right: pl.Tile[[64, 32], pl.FP16, pl.Mem.Right] = pl.tile.move(bt__ssa_v0, target_memory=pl.Mem.Right)
+            if k__idx_v0 == 0:
+                nxt__ssa_v0_first: pl.Tile[[16, 32], pl.FP32, pl.Mem.Acc] = pl.tile.matmul(at__ssa_v0_Left, bt__ssa_v0_Right)
+                nxt__ssa_v0: pl.Tile[[16, 32], pl.FP32, pl.Mem.Acc] = pl.yield_(nxt__ssa_v0_first)
+            else:
+                nxt__ssa_v0_next: pl.Tile[[16, 32], pl.FP32, pl.Mem.Acc] = pl.tile.matmul_acc(acc, at__ssa_v0_Left, bt__ssa_v0_Right)
+                nxt__ssa_v0: pl.Tile[[16, 32], pl.FP32, pl.Mem.Acc] = pl.yield_(nxt__ssa_v0_next)
+            fin: pl.Tile[[16, 32], pl.FP32, pl.Mem.Acc] = pl.yield_(nxt__ssa_v0)
+        r__ssa_v0: pl.Tensor[[16, 32], pl.FP32] = pl.tile.store(fin, [0, 0], o__ssa_v0)
+        return r__ssa_v0
