@@ -9,6 +9,8 @@ from tilesat.extract.places import PlaceGraph
 from tilesat.extract.solve import Solution
 from tilesat.ir_terms.relations import SPACES
 
+_KINDS = {"Load": "load", "Move": "move", "Look": "view", "Slice": "view", "Cut": "extract"}
+
 
 def placement_decisions(places: PlaceGraph, solution: Solution, elaborator: PlaceElaborator) -> list[Decision]:
     """The decisions behind ``solution`` in program order."""
@@ -17,9 +19,10 @@ def placement_decisions(places: PlaceGraph, solution: Solution, elaborator: Plac
     for executions in elaborator.schedule.at.values():
         for execution in executions:
             node = execution.node
-            text = _text(places, node, execution.name, elaborator.schedule.names[node.children[0]])
+            source = elaborator.schedule.names[node.children[0]] if node.children else ""
+            text = _text(places, node, execution.name, source)
             rules = dict.fromkeys((*node.reasons, *_carried(places, solution, execution.cls)))
-            kind = "move" if node.kind == "Move" else {"Look": "view", "Slice": "view", "Cut": "extract"}[node.kind]
+            kind = _KINDS[node.kind]
             place = place_of(places.index, execution.site)
             decision = Decision(function, kind, execution.name, text, place, tuple(rules), node.cost)
             found.append((execution.site, decision))
@@ -38,6 +41,8 @@ def _carried(places: PlaceGraph, solution: Solution, cls: int) -> list[str]:
 
 
 def _text(places: PlaceGraph, node: Node, name: str, source: str) -> str:
+    if node.kind == "Load":
+        return f"{name} = load into {SPACES[node.data[1]].value}"
     if node.kind == "Move":
         return f"{name} = move of {source} to {SPACES[node.data[1]].value}"
     if node.kind == "Cut":

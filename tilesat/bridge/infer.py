@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from tilesat.bridge.decide import Inferred, InferenceStage
 from tilesat.bridge.decisions import Decision
 from tilesat.bridge.placing import Placed, PlacementStage, SearchOptions
-from tilesat.bridge.residency import ResidencyPass, strip_marks
+from tilesat.bridge.residency import ResidencyPass, Standing, strip_marks
 from tilesat.diagnostics import Diagnostic
 from tilesat.extract.cost import CostModel, cost_model
 from tilesat.ir.hardware import Hardware
@@ -21,7 +21,8 @@ from tilesat.ir.ops import op_info
 from tilesat.ir.verify import INPUT_PROPERTIES, OUTPUT_PROPERTIES, require, verify
 from tilesat.ir.walk import walk
 from tilesat.ir_terms.session import Clock, Session, session
-from tilesat.rules.catalogue import preset
+from tilesat.rules.catalogue import allow, preset
+from tilesat.rules.levels import FAMILY as LEVELS
 from tilesat.rules.rule import RuleSet
 
 Progress = Callable[[int, str], None]
@@ -88,6 +89,7 @@ def infer_tile_memory_space(
     rules: str | RuleSet = "reference",
     cost: str | CostModel = "traffic",
     hardware: str | Hardware | None = None,
+    options: Iterable[str] = (),
     exact: bool = False,
     time_limit: float = 10.0,
     seed: int = 0,
@@ -97,8 +99,9 @@ def infer_tile_memory_space(
     """Give every tile of the InCore functions a memory space and insert the moves that takes.
 
     ``rules`` is a preset's name or a rule set, ``cost`` a preset's name or a model (it matters where the rules offer a
-    choice), ``hardware`` a chip's name (``910b``, ``950``) or ``None`` for what all chips share. ``exact`` proves the
-    choice with a solver, within ``time_limit`` seconds. Functions of other kinds come back as they are (INF-S-01).
+    choice), ``hardware`` a chip's name (``910b``, ``950``) or ``None`` for what all chips share. ``options`` are
+    promises and permissions beyond the rules (``assume_noalias``, ``hoist_manual_loads``, ``assume_nonzero_trips``,
+    ``retarget_loads``; see :func:`tilesat.rules.catalogue.options`). ``exact`` proves the choice with a solver, within ``time_limit`` seconds. Functions of other kinds come back as they are (INF-S-01).
     With ``check`` the result is verified; the input always is, before anything is touched. ``progress`` is called with
     the number of functions done and the name of the next.
 
@@ -107,7 +110,7 @@ def infer_tile_memory_space(
     :class:`tilesat.CostModelError` when the model does.
     """
     chip = find_chip(hardware)
-    inference = _Pass(preset(rules), chip, cost, SearchOptions(exact, time_limit, seed))
+    inference = _Pass(allow(preset(rules), options), chip, cost, SearchOptions(exact, time_limit, seed))
     return inference.run(program, check=check, progress=progress)
 
 
@@ -119,6 +122,7 @@ class _Pass:
         self.model = cost_model(cost, chip)
         self.options = options
         self.places = rules.has_stage("placement")
+        self.standing: dict[str, Standing] = {}
 
     def run(self, program: Program, *, check: bool, progress: Progress | None) -> PassResult:
         start = time.perf_counter()
@@ -126,8 +130,11 @@ class _Pass:
         self.clock.add("verify input", start)
         inferred, decisions, diagnostics = self._infer(program, progress)
         if self.chip is not None and self.rules.has_stage("residency"):
+            levels = self.places and any(rule.family == LEVELS for rule in self.rules)
             with self._session("residency") as graph:
-                inferred, resident = ResidencyPass(graph, self.chip, self.clock).run(inferred)
+                residency = ResidencyPass(graph, self.chip, self.clock, levels=levels)
+                inferred, resident = residency.run(inferred)
+            self.standing = residency.standing
             decisions += resident
         total = _Sum()
         if self.places:
@@ -191,16 +198,17 @@ class _Pass:
     def _place_all(
         self, original: Program, program: Program, stage: PlacementStage, total: _Sum
     ) -> tuple[Program, list[Decision]]:
-        known: dict[tuple[Function, frozenset[str]], Placed] = {}
+        known: dict[tuple[object, ...], Placed] = {}
         functions: list[Function] = []
         decisions: list[Decision] = []
         for before, function in zip(original.functions, program.functions, strict=True):
             if not function.is_incore:
                 functions.append(function)
                 continue
-            key = (replace(function, name=""), open_producers(before))
+            free, standing = open_producers(before), self.standing.get(function.name, {})
+            key = (replace(function, name=""), free, tuple(standing.items()))
             if key not in known:
-                known[key] = stage.run(function, key[1])
+                known[key] = stage.run(function, free, standing)
             placed = known[key]
             total.add(placed)
             functions.append(replace(placed.function, name=function.name))

@@ -124,6 +124,8 @@ class PlaceElaborator(Rebuilder):
 
     def _execute(self, execution: Execution) -> Assign:
         node = execution.node
+        if node.kind == "Load":
+            return self._load(execution)
         source = self.schedule.names[node.children[0]]
         call = self._execution_call(execution, source)
         type_ = deduce_call(call, [operand_type(arg, self.types) for arg in call.args])
@@ -131,6 +133,21 @@ class PlaceElaborator(Rebuilder):
             type_ = self._stated_type(execution, call)
         self.types[execution.name] = type_
         return Assign(execution.name, type_, call)
+
+    def _load(self, execution: Execution) -> Assign:
+        """A load where it stands, told to land where it is wanted."""
+        site, number, _ = execution.node.data
+        stmt, space = self.index.sites[site], SPACES[number]
+        assert isinstance(stmt, Assign)
+        assert isinstance(stmt.type, TileType)
+        call = self.call(site, stmt.value)
+        assert isinstance(call, OpCall)
+        if stmt.type.space is space and execution.name == stmt.name:
+            return self.rebound(site, stmt, call)
+        if stmt.type.space is not space:
+            call = with_target(call, space)
+        self.types[execution.name] = retyped_call(call, stmt.type, space, self.types)
+        return Assign(execution.name, self.types[execution.name], call)
 
     def _execution_call(self, execution: Execution, source: str) -> OpCall:
         node = execution.node

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from tilesat.bridge.decisions import Decision
 from tilesat.bridge.explain import placement_decisions
 from tilesat.bridge.place import PlaceElaborator
+from tilesat.bridge.residency import Standing
+from tilesat.extract.capacity import Rooms
 from tilesat.extract.cost import CheckedModel
 from tilesat.extract.count import function_cost
 from tilesat.extract.identity import identity_choice
@@ -23,6 +25,9 @@ from tilesat.ir_terms.encode import Encoder, Rows
 from tilesat.ir_terms.placement_facts import PlacementCollector
 from tilesat.ir_terms.session import Clock, Encoded, Session
 from tilesat.rules.rule import ruleset_of
+
+# Rounds of narrowing the room for kept copies before they are forbidden in the memory that is too full.
+MOST_NARROWINGS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +64,17 @@ class PlacementStage:
         self.clock = clock
         self._deadline = time.monotonic() + options.time_limit
 
-    def run(self, function: Function, free: frozenset[str]) -> Placed:
-        """``function`` in its cheapest placement, never dearer than it is; ``free`` names open loads and creates."""
+    def run(self, function: Function, free: frozenset[str], standing: Standing) -> Placed:
+        """``function`` in its cheapest placement, never dearer than it is.
+
+        ``free`` names open loads and creates, ``standing`` has the regions for loads that may leave their loops.
+        """
         index = FunctionIndex(function)
         reference_cost = function_cost(function, self.model)
         unchanged = Placed(function, reference_cost, reference_cost, reference_cost, "optimal")
         if not index.tile_names():
             return unchanged
-        places = self.places(index, free)
+        places = self.places(index, free, standing)
         solution, elaborator, result = self._fitting(places, index)
         cost = function_cost(result, self.model)
         if cost > reference_cost:
@@ -75,14 +83,14 @@ class PlacementStage:
         decisions = placement_decisions(places, solution, elaborator)
         return Placed(result, cost, reference_cost, min(solution.lower_bound, cost), solution.status, decisions)
 
-    def places(self, index: FunctionIndex, free: frozenset[str]) -> PlaceGraph:
+    def places(self, index: FunctionIndex, free: frozenset[str], standing: Standing) -> PlaceGraph:
         """The choice graph of a function, priced."""
         start = time.perf_counter()
         memory = MemorySSA(index)
         encoder = Encoder()
         number = encoder.function(index.function)
         rows: Rows = {f"in-{name}": tuples for name, tuples in encoder.rows.items()}
-        rows.update(PlacementCollector(index, memory, self.chip, free).rows)
+        rows.update(PlacementCollector(index, memory, self.chip, free, standing).rows)
         start = self.clock.add("encode", start)
         self.session.enter(Encoded(index.function, index, memory, rows, number))
         start = self.clock.add("load terms", start)
@@ -93,22 +101,36 @@ class PlacementStage:
         return places
 
     def _fitting(self, places: PlaceGraph, index: FunctionIndex) -> tuple[Solution, PlaceElaborator, Function]:
-        """Solve; where the result needs more of a memory than there is, without copies kept from outside in it."""
+        """Solve; while the result needs more of a memory than there is, narrow the room for kept copies.
+
+        Where that does not help, no copy is kept in that memory from outside.
+        """
         chip = self.chip or ASCEND_910B
         allowed = peaks(index, chip)
+        rooms = Rooms(places, chip, allowed)
         forbidden: set[MemorySpace] = set()
-        options = self.options
+        rounds = 0
         while True:
-            start = time.perf_counter()
-            left = max(0.1, self._deadline - time.monotonic())
-            own = identity_choice(places)
-            solution = solve(places.choices, exact=options.exact, time_limit=left, seed=options.seed, start=own)
-            start = self.clock.add("extract", start)
-            elaborator = PlaceElaborator(places, solution.choice)
-            result = elaborator.function()
-            self.clock.add("elaborate", start)
-            full = [space for space in overfull(FunctionIndex(result), chip, allowed) if space not in forbidden]
-            if not full or self.chip is None:
+            solution, elaborator, result = self._solve(places)
+            if self.chip is None:
                 return solution, elaborator, result
-            forbidden.update(full)
-            places.forbid_keeping(forbidden)
+            done = FunctionIndex(result)
+            full = [space for space in overfull(done, chip, allowed) if space not in forbidden]
+            if not full:
+                return solution, elaborator, result
+            rounds += 1
+            if rounds > MOST_NARROWINGS or not rooms.narrow(solution.choice, done):
+                forbidden.update(full)
+                places.forbid_keeping(forbidden)
+
+    def _solve(self, places: PlaceGraph) -> tuple[Solution, PlaceElaborator, Function]:
+        start = time.perf_counter()
+        left = max(0.1, self._deadline - time.monotonic())
+        options = self.options
+        own = identity_choice(places)
+        solution = solve(places.choices, exact=options.exact, time_limit=left, seed=options.seed, start=own)
+        start = self.clock.add("extract", start)
+        elaborator = PlaceElaborator(places, solution.choice)
+        result = elaborator.function()
+        self.clock.add("elaborate", start)
+        return solution, elaborator, result

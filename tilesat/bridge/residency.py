@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from tilesat.bridge.decisions import Decision, place_of, subject_of
@@ -16,12 +16,16 @@ from tilesat.ir.nodes import Assign, Block, EvalStmt, Expr, Function, OpCall, Pr
 from tilesat.ir.walk import blocks, map_own_exprs, walk, with_blocks
 from tilesat.ir_terms.encode import Encoder, Rows
 from tilesat.ir_terms.evidence_facts import EvidenceCollector
-from tilesat.ir_terms.residency_facts import BRIDGE_MARK, ResidencyCollector, is_mat_load
+from tilesat.ir_terms.residency_facts import BRIDGE_MARK, ResidencyCollector, is_load, is_mat_load
 from tilesat.ir_terms.session import Clock, Encoded, Session
 from tilesat.rules.rule import ruleset_of
 
 Obstacles = Mapping[int, tuple[tuple[str, tuple[str, ...]], ...]]
 """Parameter position -> (why it is no safe source, the rules that say so)."""
+
+
+Standing = Mapping[str, frozenset[int]]
+"""Load that may leave loops -> the regions in which it may be executed, its own included."""
 
 
 @dataclass(slots=True)
@@ -30,25 +34,33 @@ class Residency:
 
     hoists: dict[int, int] = field(default_factory=dict)
     """Site -> the loop in front of which it moves."""
+    standing: dict[str, frozenset[int]] = field(default_factory=dict)
     decisions: list[Decision] = field(default_factory=list)
 
 
-def has_candidates(function: Function) -> bool:
-    """Whether a loop of ``function`` holds a load into Mat."""
-    return any(is_mat_load(inner) for stmt in walk(function.body) for block in blocks(stmt) for inner in walk(block))
+def has_candidates(function: Function, is_candidate: Callable[[Stmt], bool]) -> bool:
+    """Whether a structure of ``function`` holds such a load."""
+    return any(is_candidate(inner) for stmt in walk(function.body) for block in blocks(stmt) for inner in walk(block))
 
 
 class ResidencyPass:
-    """Runs the evidence and residency rules on a program whose spaces are decided."""
+    """Runs the evidence and residency rules on a program whose spaces are decided.
 
-    def __init__(self, session: Session, chip: Hardware, clock: Clock) -> None:
+    ``standing`` has, per kernel, what the rules of family ``levels`` found; regions are those of the result too,
+    because moving a load neither makes nor removes one.
+    """
+
+    def __init__(self, session: Session, chip: Hardware, clock: Clock, *, levels: bool) -> None:
         self.session = session
         self.chip = chip
         self.clock = clock
+        self.levels = levels
+        self.standing: dict[str, Standing] = {}
 
     def run(self, program: Program) -> tuple[Program, list[Decision]]:
         """The program with stationary loads moved out of their loops, by one level."""
-        kernels = {f.name for f in program.functions if f.is_incore and has_candidates(f)}
+        is_candidate = is_load if self.levels else is_mat_load
+        kernels = {f.name for f in program.functions if f.is_incore and has_candidates(f, is_candidate)}
         if not kernels:
             return program, []
         start = time.perf_counter()
@@ -58,6 +70,7 @@ class ResidencyPass:
             if function.name in kernels:
                 index = FunctionIndex(function)
                 found = self._function(index, obstacles[function.name])
+                self.standing[function.name] = found.standing
                 function = replace(function, body=_Hoister(found.hoists).block(function.body))
                 decisions += found.decisions
             functions.append(function)
@@ -89,9 +102,27 @@ class ResidencyPass:
         rows["tile"] = [(name,) for name in index.tile_names()]
         self.session.enter(Encoded(index.function, index, memory, rows, number))
         graph = self.session.graph
-        graph.saturate(*map(ruleset_of, ("read", "obstacles", "residency")), what="residency")
+        graph.saturate(*map(ruleset_of, ("read", "promises", "obstacles", "residency")), what="residency")
         hoists = {int(site): int(loop) for site, loop in graph.table("hoist").read("int", "int")}
-        return Residency(hoists, self._decisions(index, hoists))
+        if self.levels:
+            return Residency(hoists, self._standing(index), self._held(index))
+        return Residency(hoists, {}, self._decisions(index, hoists))
+
+    def _standing(self, index: FunctionIndex) -> dict[str, frozenset[int]]:
+        found: dict[str, set[int]] = {}
+        for site, region in self.session.graph.table("may-stand").read("int", "int"):
+            stmt = index.sites[site]
+            assert isinstance(stmt, Assign)
+            found.setdefault(stmt.name, {index.region_of[site]}).add(region)
+        return {name: frozenset(regions) for name, regions in sorted(found.items())}
+
+    def _held(self, index: FunctionIndex) -> list[Decision]:
+        reasons = read_reasons(self.session.graph, "held-because")
+        decisions = []
+        for site, loop, why in sorted(reasons):
+            text = f"cannot leave the loop `{place_of(index, loop)}`: {why}"
+            decisions.append(self._decision(index, site, "stays", text, reasons[site, loop, why]))
+        return decisions
 
     def _decisions(self, index: FunctionIndex, hoists: Mapping[int, int]) -> list[Decision]:
         graph = self.session.graph

@@ -18,7 +18,7 @@ from tilesat.ir.nodes import Assign, OpCall
 from tilesat.ir.types import MemorySpace, TileType
 from tilesat.ir_terms.relations import SPACES
 
-_EXECUTED = frozenset({"Move", "Look", "Cut", "Slice"})
+_EXECUTED = frozenset({"Load", "Move", "Look", "Cut", "Slice"})
 
 
 @dataclass(slots=True)
@@ -169,7 +169,7 @@ class Scheduler:
         stmt = self.index.sites[self.index.definitions[name].site]
         if not isinstance(stmt, Assign) or not isinstance(stmt.value, OpCall) or not isinstance(stmt.type, TileType):
             return False
-        if node.kind in ("Look", "Cut"):
+        if node.kind in ("Load", "Look", "Cut"):
             return self.index.definitions[name].site == node.data[0] and (
                 node.kind == "Look" or stmt.type.space is space
             )

@@ -24,7 +24,7 @@ def read_decision(graph: EGraph, name: str) -> list[tuple[object, ...]]:
     return graph.table(name).read(*[_KINDS[column] for column in columns])
 
 
-def read_reasons(graph: EGraph, name: str) -> dict[tuple[object, ...], Reasons]:
+def read_reasons(graph: EGraph, name: str) -> dict[tuple[Any, ...], Reasons]:
     """Which rules made each row of decision ``name``."""
     relation = BY_NAME[name]
     columns = [*relation.args, *([relation.output] if relation.output else [])]

@@ -6,6 +6,7 @@ from tilesat.extract.graph import Choice, Node, violation
 from tilesat.extract.places import PlaceGraph
 from tilesat.ir.nodes import Assign, OpCall, Var
 from tilesat.ir.types import MemorySpace, TileType
+from tilesat.ir_terms.facts import LOAD
 from tilesat.ir_terms.relations import SPACE_NUMBERS
 
 
@@ -95,6 +96,9 @@ class _Identity:
         call = stmt.value
         if not isinstance(call, OpCall):
             return self._first(cls, lambda node: node.kind == "Read")
+        if call.op == LOAD:
+            found = self._first(cls, lambda node: node.kind == "Load" and node.data[0] == site)
+            return found if found is not None else self._first(cls, lambda node: node.kind == "AnyOf")
         source = call.args[0]
         origin = self._space(source.name) if isinstance(source, Var) else None
 

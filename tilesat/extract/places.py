@@ -99,7 +99,9 @@ class PlaceGraph:
     def _read_classes(self) -> None:
         for name, space, value in self.egraph.table("Own").read("str", "int", "class"):
             self.own_class[name, space] = self._class(value, f"{name} in {SPACES[space].value}")
-        for content, space, layout, region, value in self.egraph.table("At").read("class", "int", "int", "int", "class"):
+        for content, space, layout, region, value in self.egraph.table("At").read(
+            "class", "int", "int", "int", "class"
+        ):
             label = f"{self._holder(content)} in {SPACES[space].value} for region {region}"
             number = self._class(value, label)
             self.at[number] = (content, space, layout, region)
@@ -128,7 +130,9 @@ class PlaceGraph:
             flows[structure, position].append((site, slot))
             self.slot_of_flow[site, slot] = (structure, position)
         base = {row[:2]: row[2] for row in self.egraph.table("slot-base").read("int", "int", "int")}
-        may = sorted(self.egraph.table("slot-may").read("int", "int", "int"), key=lambda r: (r[:2], r[2] != base[r[:2]]))
+        may = sorted(
+            self.egraph.table("slot-may").read("int", "int", "int"), key=lambda r: (r[:2], r[2] != base[r[:2]])
+        )
         for structure, position, space in may:
             key = (structure, position)
             if key not in self.slot_class:
@@ -223,7 +227,9 @@ class PlaceGraph:
         if info is None or not info.is_view:
             if site in self.run_class:
                 children.append(self.run_class[site])
-        self._add(cls, "Home", (name, space), children, self.model.statement() if info and info.is_view else 0.0, reasons)
+        self._add(
+            cls, "Home", (name, space), children, self.model.statement() if info and info.is_view else 0.0, reasons
+        )
 
     def _way_made(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
         name, space = args
@@ -236,6 +242,13 @@ class PlaceGraph:
             transfer = Transfer(TransferKind.LOAD, MemorySpace.DDR, SPACES[space], tile_bytes(stmt.type))
             cost = self._priced(transfer, definition.region)
         self._add(cls, "Made", (name, space), (), cost, reasons)
+
+    def _way_load(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
+        name, space, region = args
+        size = tile_bytes(self.index.types[name])
+        transfer = Transfer(TransferKind.LOAD, MemorySpace.DDR, SPACES[space], size)
+        site = self.index.definitions[name].site
+        self._add(cls, "Load", (site, space, region), (), self._priced(transfer, region), reasons)
 
     def _way_slot(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
         name, space = args

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tilesat.ir.hardware import Hardware, move_edges
@@ -45,13 +45,22 @@ class PlacementCollector:
     """Gathers the rows; ``rows`` is ready to load when constructed.
 
     ``free`` names loads and creates whose text left the space open: they may go to any space that suits them.
+    ``standing`` has the regions in which loads that may leave their loops may be executed.
     """
 
-    def __init__(self, index: FunctionIndex, memory: MemorySSA, chip: Hardware | None, free: frozenset[str]) -> None:
+    def __init__(
+        self,
+        index: FunctionIndex,
+        memory: MemorySSA,
+        chip: Hardware | None,
+        free: frozenset[str],
+        standing: Mapping[str, frozenset[int]],
+    ) -> None:
         self.index = index
         self.memory = memory
         self.chip = chip
         self.free = free
+        self.standing = standing
         self.rows: Rows = defaultdict(list)
         self.tiles = set(index.tile_names())
         self.definition_site = {name: d.site for name, d in index.definitions.items()}
@@ -79,7 +88,8 @@ class PlacementCollector:
     # ------------------------------------------------------------------------ floating
 
     def _find_floating(self) -> set[str]:
-        """Copies that may be made anew wherever they are wanted, and views and aliases of those.
+        """Copies that may be made anew wherever they are wanted, loads that may leave their loops, and views and
+        aliases of those.
 
         Nobody writes such a copy, and wherever it is read its source still holds what was copied, with no
         synchronisation in between.
@@ -87,6 +97,10 @@ class PlacementCollector:
         floating: set[str] = set()
         for stmt in self.index.sites:
             if not isinstance(stmt, Assign) or stmt.name not in self.tiles or self.memory.is_written(stmt.name):
+                continue
+            if stmt.name in self.standing:
+                if len(self._read_versions(stmt.name)) == 1:
+                    floating.add(stmt.name)
                 continue
             source = _tile_source(stmt.value)
             if source is None or source not in self.tiles:
@@ -198,6 +212,21 @@ class PlacementCollector:
             for name in by_group.get(group, ()):
                 if not self.index.is_inside(self.index.definitions[name].region, region):
                     self._add("live-in", region, name, version)
+        for name in self.floating & self.standing.keys():
+            self._live_load(name)
+
+    def _live_load(self, name: str) -> None:
+        """A load serves every region around its readers, up to the outermost it may stand in."""
+        outermost = min(self._allowed(name), key=lambda region: self.index.regions[region].depth)
+        (version,) = self._read_versions(name)
+        readers = {self.index.region_of[site] for site in self._all_readers(name)}
+        around = {region for inner in readers for region in self.index.ancestors(inner)}
+        for region in sorted(around):
+            if region != outermost and self.index.is_inside(region, outermost):
+                self._add("live-in", region, name, version)
+
+    def _allowed(self, name: str) -> frozenset[int]:
+        return self.standing[name] | {self.index.definitions[name].region}
 
     # --------------------------------------------------------------------------- sites
 
@@ -264,6 +293,14 @@ class PlacementCollector:
         assert source is not None
         name, value = stmt.name, stmt.value
         self._home(name)
+        if name in self.standing:
+            assert isinstance(value, OpCall)
+            self._load(site, name, value)
+            for region in sorted(self._allowed(name)):
+                self._add("stands", name, region)
+            for space in sorted(self._load_spaces(name)):
+                self._add("load-in", name, SPACE_NUMBERS[space])
+            return
         if isinstance(value, Var):
             self._add("same-as", name, source)
             return
@@ -317,15 +354,16 @@ class PlacementCollector:
     # ---------------------------------------------------------------- loads and creates
 
     def _makes(self, site: int, name: str, call: OpCall) -> None:
-        spaces = {self.space(name)}
         if call.op == LOAD:
-            if name in self.free:
-                spaces |= {MemorySpace.Vec, MemorySpace.Mat}
+            spaces = self._load_spaces(name)
             self._load(site, name, call)
         else:
-            spaces |= self._create_spaces(name)
+            spaces = {self.space(name)} | self._create_spaces(name)
         for space in sorted(spaces, key=SPACE_NUMBERS.__getitem__):
             self._add("made-in", name, SPACE_NUMBERS[space])
+
+    def _load_spaces(self, name: str) -> set[MemorySpace]:
+        return {self.space(name)} | ({MemorySpace.Vec, MemorySpace.Mat} if name in self.free else set())
 
     def _load(self, site: int, name: str, call: OpCall) -> None:
         if self.memory.is_written(name):

@@ -27,6 +27,7 @@ from tilesat.ir.ops import op_info
 from tilesat.ir.types import Direction, MemorySpace, TensorType, TileType
 from tilesat.ir.walk import children, names_in, reads
 from tilesat.ir_terms.encode import Rows
+from tilesat.ir_terms.facts import LOAD
 from tilesat.ir_terms.relations import SPACE_NUMBERS
 
 BRIDGE_MARK = "__compiler_tensor_to_tile_mat_bridge"
@@ -42,15 +43,15 @@ FACTORS = {
 }
 
 
+def is_load(stmt: Stmt) -> bool:
+    """Whether ``stmt`` loads a tile from global memory."""
+    is_tile = isinstance(stmt, Assign) and isinstance(stmt.type, TileType)
+    return is_tile and isinstance(stmt.value, OpCall) and stmt.value.op == LOAD
+
+
 def is_mat_load(stmt: Stmt) -> bool:
     """Whether ``stmt`` loads from global memory into Mat."""
-    return (
-        isinstance(stmt, Assign)
-        and isinstance(stmt.value, OpCall)
-        and stmt.value.op == "tile.load"
-        and isinstance(stmt.type, TileType)
-        and stmt.type.space is MemorySpace.Mat
-    )
+    return is_load(stmt) and isinstance(stmt.type, TileType) and stmt.type.space is MemorySpace.Mat
 
 
 def has_mark(call: OpCall) -> bool:
@@ -84,6 +85,8 @@ class ResidencyCollector:
             self._add("loop-at", site, index.arms[site, 0], index.region_of[site])
             for why in _unfit(stmt):
                 self._add("unfit-loop", site, why)
+            for why in _uncertain(stmt):
+                self._add("uncertain-trips", site, why)
             header = (stmt.start, stmt.stop, stmt.step) if isinstance(stmt, For) else (stmt.condition,)
             header = (*header, *(carry.init for carry in stmt.carries))
             if any(_has_call(expr) for expr in header):
@@ -91,6 +94,7 @@ class ResidencyCollector:
                 self._add("ordering-at", first[0] if first else site)
         for region in index.regions:
             if region.kind in ("then", "else"):
+                self._add("branch-region", region.id)
                 for site in region.sites:
                     self._add("in-branch", site)
 
@@ -100,10 +104,14 @@ class ResidencyCollector:
                 self._add("ordering-at", site)
             if self._ends_prefix(site, stmt):
                 self._add("ends-prefix", site)
-            if is_mat_load(stmt):
+            if is_load(stmt):
                 assert isinstance(stmt, Assign)
                 assert isinstance(stmt.value, OpCall)
-                self._add("mat-load", site, stmt.name)
+                self._add("tile-load", site, stmt.name)
+                if is_mat_load(stmt):
+                    self._add("mat-load", site, stmt.name)
+                if self.memory.is_written(stmt.name):
+                    self._add("written-tile", stmt.name)
                 self._add("bridge-load" if has_mark(stmt.value) else "manual-load", site)
                 self._source(site, stmt.value)
 
@@ -124,7 +132,7 @@ class ResidencyCollector:
         else:
             self._add("load-source", site, position)
             if self.memory.is_written(param.name):
-                self._add("source-unsafe", position, "the kernel writes it")
+                self._add("source-written", position)
 
     def _names(self) -> None:
         for name, definition in self.index.definitions.items():
@@ -224,20 +232,29 @@ def static_bytes(tile: TileType) -> int | None:
 
 
 def _unfit(loop: For | While) -> list[str]:
-    """Why nothing may be moved out of ``loop`` (INF-P4-04)."""
+    """Why nothing may be moved out of ``loop``, whatever is promised (INF-P4-04)."""
     if isinstance(loop, While):
-        return ["the loop is a while loop"]
+        return []
     reasons = []
     if loop.kind != "range":
         reasons.append(f"the loop is not sequential but {loop.kind}")
-    trips, step = trip_count(loop), int_value(loop.step)
-    if trips is None:
-        reasons.append("the loop's bounds are not constant")
-    elif step is not None and step <= 0:
+    step = int_value(loop.step)
+    if step is None:
+        reasons.append("the loop's step is not constant")
+    elif step <= 0:
         reasons.append("the loop's step is not positive")
-    elif trips == 0:
+    elif trip_count(loop) == 0:
         reasons.append("the loop never runs")
     return reasons
+
+
+def _uncertain(loop: For | While) -> list[str]:
+    """Why ``loop`` may not run at all (INF-P4-04)."""
+    if isinstance(loop, While):
+        return ["the loop is a while loop"]
+    if int_value(loop.start) is None or int_value(loop.stop) is None:
+        return ["the loop's bounds are not constant"]
+    return []
 
 
 def _has_call(expr: Expr) -> bool:

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from tilesat.errors import RuleError
-from tilesat.rules import carries, contents, demand, evidence, legalize, moves, placement, reading, residency, resolve
+from tilesat.rules import (
+    carries,
+    contents,
+    demand,
+    evidence,
+    legalize,
+    levels,
+    moves,
+    placement,
+    reading,
+    residency,
+    resolve,
+)
 from tilesat.rules.rule import RuleSet
 
 
@@ -23,13 +36,27 @@ def _inference() -> RuleSet:
 @lru_cache(maxsize=1)
 def optimal() -> RuleSet:
     """Every sound placement besides what the reference decides; the cost model chooses."""
-    return (_inference() + contents.RULES + placement.RULES).renamed("optimal")
+    return (_inference() + levels.RULES + contents.RULES + placement.RULES).renamed("optimal")
 
 
 @lru_cache(maxsize=1)
 def options() -> RuleSet:
     """What a user may allow or promise; each family is off in the presets."""
-    return RuleSet("options", placement.OPTIONS)
+    return RuleSet("options", (*levels.OPTIONS, *placement.OPTIONS))
+
+
+def allow(rules: RuleSet, names: Iterable[str]) -> RuleSet:
+    """``rules`` with the options of these names (see :func:`options`); they matter to placement only."""
+    known = list(dict.fromkeys(rule.family for rule in options()))
+    chosen = list(dict.fromkeys(names))
+    for name in chosen:
+        if name not in known:
+            raise RuleError(f"unknown option '{name}'", hint="one of " + ", ".join(known))
+    if chosen and not rules.has_stage("placement"):
+        raise RuleError(
+            f"rule set '{rules.name}' places nothing, so it has no options", hint="use the preset 'optimal'"
+        )
+    return rules + options().only(*chosen) if chosen else rules
 
 
 PRESETS = {"reference": reference, "optimal": optimal}

@@ -97,6 +97,12 @@ RULES: tuple[Rule, ...] = (
         """,
     ),
     _rule(
+        "reach-load",
+        "and where a load can be told to put it",
+        "(rule ((load-in v s) (= c (Of v e))) ((content-own c s)))",
+        "INF-P4-14",
+    ),
+    _rule(
         "reach-by-move",
         "and in the spaces through which chains of moves lead",
         "(rule ((may-reach c s) (move-edge s t) (stop t)) ((may-reach c t)))",
@@ -121,6 +127,19 @@ RULES: tuple[Rule, ...] = (
         (rule ((view-at site h m) (= c (Of h e)) (live r (Of m e)) (fixed-in site r)) ((live r c)))
         (rule ((extract-at site h f m e) (live r (Of m e)) (fixed-in site r)) ((live r (Of h f))))
         """,
+    ),
+    _rule(
+        "equal-standing-loads",
+        "loads of one window of a tensor that nobody writes hold the same, wherever they stand",
+        """
+        (rule ((floating v) (floating w) (load-at s v g n) (load-at q w h n) (< q s)
+               (load-options s o) (load-options q o)
+               (= x (Assign s v type (Op "tile.load" args kwargs attrs)))
+               (= y (Assign q w other (Op "tile.load" args more notes)))
+               (content-version v e) (content-version w f))
+              ((union (Of v e) (Of w f))))
+        """,
+        "INF-P4-14",
     ),
     _rule(
         "equal-loads",

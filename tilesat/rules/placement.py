@@ -110,6 +110,16 @@ RULES: tuple[Rule, ...] = (
         "(rule ((= p (At c s l r)) (live r c) (region r q d) (>= q 0)) ((offer p (Up (At c s l q) r))))",
         "INF-P2-02",
     ),
+    _rule(
+        "load-anywhere",
+        HOIST,
+        "a load that nothing holds in its loops is executed in any region it may stand in",
+        """
+        (rule ((= p (At (Of v e) s 0 r)) (stands v r) (load-in v s) (!= s $Vec)) ((offer p (Load v s r))))
+        (rule ((= p (At (Of v e) $Vec 1 r)) (stands v r) (load-in v $Vec)) ((offer p (Load v $Vec r))))
+        """,
+        "INF-P4-14",
+    ),
     # -- views
     _rule(
         "look-at-copy",
@@ -222,7 +232,10 @@ OPTIONS: tuple[Rule, ...] = (
         "retarget-loads",
         "retarget_loads",
         "a load may land where its readers want it, whatever its target_memory says",
-        "(rule ((load-at s v g n)) ((made-in v $Vec) (made-in v $Mat)))",
+        """
+        (rule ((load-at s v g n) (has-buffer v)) ((made-in v $Vec) (made-in v $Mat)))
+        (rule ((floating v) (load-at s v g n)) ((load-in v $Vec) (load-in v $Mat)))
+        """,
         "INF-P3-04",
         phase="contents",
     ),

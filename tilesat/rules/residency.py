@@ -107,8 +107,15 @@ RULES: tuple[Rule, ...] = (
     _rule(
         "stay-unfit-loop",
         "obstacles",
-        "the loop is not sequential with constant bounds, a positive step and at least one trip",
+        "the loop is not sequential with a positive step, or never runs",
         "(rule ((candidate site l) (unfit-loop l why)) ((decide (stay site why)) (set (obstacles site) 1)))",
+        "INF-P4-04",
+    ),
+    _rule(
+        "stay-uncertain-trips",
+        "obstacles",
+        "the loop may not run at all",
+        "(rule ((candidate site l) (uncertain-trips l why)) ((decide (stay site why)) (set (obstacles site) 1)))",
         "INF-P4-04",
     ),
     _rule(
@@ -143,6 +150,13 @@ RULES: tuple[Rule, ...] = (
               ((decide (stay site why)) (set (obstacles site) 1)))
         """,
         "INF-P4-07",
+        "INF-P4-08",
+    ),
+    _stay(
+        "stay-written-source",
+        "the kernel writes the tensor itself",
+        "(candidate site l) (load-source site j) (source-written j)",
+        "the kernel writes it",
         "INF-P4-08",
     ),
     _stay(

@@ -16,8 +16,12 @@ from tilesat.rules.sexpr import Node
 # next starts, so a rule may read what earlier phases derived as final.
 STAGES = {
     "inference": ("read", "demand", "resolve", "structure", "flows", "needs", "layout"),
-    "residency": ("read", "storage", "evidence", "obstacles", "residency"),
+    "residency": ("read", "promises", "storage", "evidence", "obstacles", "residency"),
     "placement": ("read", "contents", "placement"),
+    "reuse": ("buffers", "want", "first-want", "consider", "stale", "bars", "agree", "merge"),
+    "strides": ("buffers", "shapes", "wanted-views", "view-bars", "views"),
+    "gather": ("buffers", "gather-bars", "gathers"),
+    "windows": ("buffers", "callee-windows", "callee-bars", "callee-choice", "site-bars", "site-choice"),
 }
 PHASES = tuple(dict.fromkeys(phase for phases in STAGES.values() for phase in phases))
 

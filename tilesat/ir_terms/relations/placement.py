@@ -37,6 +37,7 @@ TERMS: tuple[Term, ...] = (
     Term("At", "Place", ("Content", N, N, N), "content, space, layout (0 any, 1 row-major unboxed), region"),
     Term("Home", "Place", (V, N), "variable, space: its producer leaves it there", True),
     Term("Made", "Place", (V, N), "load or create, space: executed with that target", True),
+    Term("Load", "Place", (V, N, N), "load, space, region: executed there with that target", True),
     Term("Slot", "Place", (V, N), "iter-arg or result, space: its slot lives there", True),
     Term("Alike", "Place", ("Place",), "own buffer of an equal earlier load", True),
     Term("Read", "Place", ("Place",), "own buffer: read where it is", True),
@@ -89,6 +90,8 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("stop", (N,), SEED, "space through which chains of moves lead"),
     Relation("live-in", (N, V, N), SEED, "region, tile from outside, version it has where the region is entered"),
     Relation("fixed-in", (N, N), SEED, "site of a view or extract, region in which nothing it depends on is bound"),
+    Relation("stands", (V, N), SEED, "floating load, region in which it may be executed"),
+    Relation("load-in", (V, N), SEED, "floating load, space it may be told to land in"),
     Relation("live", (N, "Content"), DERIVED, "region, content that can be had before it is entered"),
     Relation("lookable", (N, N), SEED, "site of a view, space in which it can look at a copy"),
     # Equal loads.
