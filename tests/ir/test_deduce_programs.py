@@ -41,7 +41,7 @@ class Example:
 def examples() -> tuple[Example, ...]:
     """Every assignment in every example program, before and after the peer's passes."""
     found: list[Example] = []
-    for path in sorted(DATA.rglob("*.py")):
+    for path in sorted(DATA.glob("*/*/*.py")):
         file = path.relative_to(DATA).as_posix()
         program = parse_text(path.read_text(encoding="utf-8"), file)
         signatures = {function.name: function.returns for function in program.functions}

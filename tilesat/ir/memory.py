@@ -36,7 +36,7 @@ from tilesat.ir.nodes import (
 )
 from tilesat.ir.ops import OpInfo, op_info
 from tilesat.ir.types import TensorType, TileType
-from tilesat.ir.walk import children, names_in, reads
+from tilesat.ir.walk import children, names_in, own_exprs, reads
 
 COPIES = frozenset({"tile.move", "tile.extract"})
 """Ops whose result is a copy of (a window of) their first operand."""
@@ -86,9 +86,11 @@ def is_barrier(stmt: Stmt) -> bool:
     """
     if isinstance(stmt, OpaqueStmt):
         return True
+    if any(_has_opaque(expr) for expr in own_exprs(stmt)):
+        return True
     call = called(stmt)
     if call is None:
-        return any(_has_opaque(expr) for expr in _values(stmt))
+        return False
     if not isinstance(call, OpCall):
         return True
     info = op_info(call.op)
@@ -97,10 +99,6 @@ def is_barrier(stmt: Stmt) -> bool:
     if info.cross_core or info.category in ("SyncOp", "PrefetchOp", "DistributedOp", "CrossCoreOp"):
         return True
     return not info.is_pure and not info.effects and not info.kwarg_effects
-
-
-def _values(stmt: Stmt) -> tuple[Expr, ...]:
-    return (stmt.value,) if isinstance(stmt, (Assign, EvalStmt)) else ()
 
 
 def _has_opaque(expr: Expr) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from tilesat.ir.nodes import (
@@ -43,6 +43,7 @@ from tilesat.ir.nodes import (
     While,
     Yield,
 )
+from tilesat.ir.spelling import ATOM, COMPARISON, NOT, PRECEDENCE, SIGN, format_float, level_of, op_spelling, quoted
 from tilesat.ir.types import (
     ArrayType,
     Direction,
@@ -56,39 +57,7 @@ from tilesat.ir.types import (
     Type,
 )
 
-_PRECEDENCE = {
-    "or": 1,
-    "and": 2,
-    **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), 4),
-    "|": 5,
-    "^": 6,
-    "&": 7,
-    "<<": 8,
-    ">>": 8,
-    "+": 9,
-    "-": 9,
-    **dict.fromkeys(("*", "/", "//", "%"), 10),
-    "**": 12,
-}
-_NOT, _SIGN, _ATOM = 3, 11, 13
-_PYTHON_KEYWORD_OPS = frozenset({"and", "or", "not"})
 SUB_WORKER = "SubWorker"
-
-
-def format_float(value: float) -> str:
-    """Seventeen significant digits, shortest spelling of those, always recognisable as a float."""
-    if not math.isfinite(value):
-        return f'float("{value}")'
-    text = f"{value:.17g}"
-    return text if any(mark in text for mark in ".en") else text + ".0"
-
-
-def op_spelling(op: str) -> str:
-    """``tile.and`` is called as ``pl.tile.and_``; ``pld.`` ops keep their prefix."""
-    head, _, last = op.rpartition(".")
-    if last in _PYTHON_KEYWORD_OPS:
-        op = f"{head}.{last}_"
-    return op if op.startswith("pld.") else f"pl.{op}"
 
 
 class Printer:
@@ -116,7 +85,7 @@ class Printer:
         if isinstance(node, ScalarType):
             return f"pl.Scalar[pl.{node.dtype}]"
         if isinstance(node, TupleType):
-            return f"pl.Tuple[{', '.join(map(self.type, node.elements))}]"
+            return f"pl.Tuple[{', '.join(map(self.type, node.elements)) or '()'}]"
         if isinstance(node, ArrayType):
             return f"pl.Array[{self.dim(node.extent)}, pl.{node.dtype}]"
         if isinstance(node, OpaqueType):
@@ -126,7 +95,7 @@ class Printer:
     def _tile(self, node: TileType) -> str:
         parts = [self.dims(node.shape), f"pl.{node.dtype}"]
         if node.memref is not None:
-            parts.append(f'pl.MemRef("{node.memref}")')
+            parts.append(f"pl.MemRef({quoted(node.memref)})")
         if node.space is not None:
             parts.append(f"pl.Mem.{node.space.value}")
         if node.view is not None:
@@ -158,7 +127,7 @@ class Printer:
         if node.view is not None:
             parts.append(self._tensor_view(node.view))
         if node.memref is not None:
-            parts.append(f'pl.MemRef("{node.memref}")')
+            parts.append(f"pl.MemRef({quoted(node.memref)})")
         name = "pld.DistributedTensor" if node.distributed else "pl.Tensor"
         return f"{name}[{', '.join(parts)}]"
 
@@ -206,8 +175,7 @@ class Printer:
         return f"pl.const({text}, pl.{node.dtype})"
 
     def _str(self, node: StrConst) -> str:
-        body = node.value.replace("\\", "\\\\").replace(node.quote, "\\" + node.quote).replace("\n", "\\n")
-        return f"{node.quote}{body}{node.quote}"
+        return quoted(node.value, node.quote)
 
     def _none(self, node: NoneConst) -> str:
         return "None"
@@ -219,26 +187,29 @@ class Printer:
         return f"[{self.exprs(node.items)}]"
 
     def _dict(self, node: DictExpr) -> str:
-        return "{" + ", ".join(f'"{key}": {self.expr(value)}' for key, value in node.items) + "}"
+        return "{" + ", ".join(f"{quoted(key)}: {self.expr(value)}" for key, value in node.items) + "}"
 
     def _binop(self, node: BinOp) -> str:
         if isinstance(node.lhs, Const) and isinstance(node.rhs, Const):
             return f"{self._typed_const(node.lhs)} {node.op} {self._typed_const(node.rhs)}"
-        level = _PRECEDENCE[node.op]
-        right_assoc = node.op == "**"
-        non_assoc = level == _PRECEDENCE["<"]
-        lhs = self._operand(node.lhs, level + (right_assoc or non_assoc))
-        rhs = self._operand(node.rhs, level + (not right_assoc))
-        return f"{lhs} {node.op} {rhs}"
+        level = PRECEDENCE[node.op]
+        if node.op == "**":
+            # Binds its exponent looser than its base: a sign needs no brackets there.
+            return f"{self._operand(node.lhs, level + 1)} ** {self._operand(node.rhs, SIGN)}"
+        lhs = self._operand(node.lhs, level + (level == COMPARISON))
+        return f"{lhs} {node.op} {self._operand(node.rhs, level + 1)}"
 
     def _operand(self, node: Expr, level: int) -> str:
         text = self.expr(node)
-        return f"({text})" if _level(node) < level else text
+        return f"({text})" if level_of(node, text) < level else text
 
     def _unary(self, node: UnaryOp) -> str:
         if node.op == "not":
-            return f"not {self._operand(node.operand, _NOT)}"
-        return f"{node.op}{self._operand(node.operand, _SIGN)}"
+            return f"not {self._operand(node.operand, NOT)}"
+        if node.op == "-" and isinstance(node.operand, Const):
+            # A sign right before a number would be read as part of the number.
+            return f"-{self._typed_const(node.operand)}"
+        return f"{node.op}{self._operand(node.operand, SIGN)}"
 
     def _scalar_fn(self, node: ScalarFn) -> str:
         return f"pl.{node.name}({self.exprs(node.args)})"
@@ -247,7 +218,7 @@ class Printer:
         return f"pl.cast({self.expr(node.operand)}, pl.{node.dtype})"
 
     def _get(self, node: TupleGet) -> str:
-        return f"{self._operand(node.value, _ATOM)}[{node.index}]"
+        return f"{self._operand(node.value, ATOM)}[{node.index}]"
 
     def _opaque(self, node: OpaqueExpr) -> str:
         return node.text
@@ -261,10 +232,20 @@ class Printer:
     def _submit(self, node: Submit) -> str:
         name = "pl.spmd_submit" if node.spmd else "pl.submit"
         args = (Var(f"self.{node.callee}"), *node.args)
-        return f"{name}({self._arguments(args, node.kwargs, node.attrs)})"
+        kwargs = tuple((key, _Bracketed(value) if key == "predicate" else value) for key, value in node.kwargs)
+        return f"{name}({self._arguments(args, kwargs, node.attrs)})"
+
+    def _bracketed(self, node: _Bracketed) -> str:
+        """A predicate, which is printed in round brackets, a list of operands as a tuple."""
+        if not isinstance(node.inner, ListExpr):
+            return f"({self.expr(node.inner)})"
+        items = self.exprs(node.inner.items)
+        return f"({items},)" if len(node.inner.items) == 1 else f"({items})"
 
     def _arguments(self, args: tuple[Expr, ...], kwargs: NamedExprs, attrs: NamedExprs) -> str:
         parts = [self.expr(arg) for arg in args]
+        if not kwargs and not attrs:
+            return ", ".join(parts)
         parts += [f"{key}={self.expr(value)}" for key, value in kwargs if key != "device"]
         if attrs:
             parts.append(f"attrs={self._dict(DictExpr(attrs))}")
@@ -391,7 +372,7 @@ class Printer:
             self.function(function)
         body = self._lines
         head = [f"# pypto.program: {program.name}", "import pypto.language as pl"]
-        if any("pld." in line for line in body):
+        if any(map(_needs_distributed, (*program.preamble, *body))):
             head.append("import pypto.language.distributed as pld")
         head.append("")
         if program.dynamic_dims:
@@ -410,14 +391,15 @@ class Printer:
         return "\n".join(self._lines)
 
 
-def _level(node: Expr) -> int:
-    if isinstance(node, BinOp):
-        return _PRECEDENCE[node.op]
-    if isinstance(node, UnaryOp):
-        return _NOT if node.op == "not" else _SIGN
-    if isinstance(node, Const) and not isinstance(node.value, bool) and node.value < 0:
-        return _SIGN
-    return _ATOM
+@dataclass(frozen=True, slots=True)
+class _Bracketed(Expr):
+    """An expression in round brackets; only while printing."""
+
+    inner: Expr
+
+
+def _needs_distributed(line: str) -> bool:
+    return "pld." in line and not line.lstrip().startswith("#")
 
 
 _PASS = OpaqueStmt(("pass",))
@@ -438,6 +420,7 @@ _EXPR_PRINTERS: dict[type, Callable[[Printer, Any], str]] = {
     OpCall: Printer._op_call,
     FuncCall: Printer._func_call,
     Submit: Printer._submit,
+    _Bracketed: Printer._bracketed,
 }
 _STMT_PRINTERS: dict[type, Callable[[Printer, Any, int, str, tuple[Result, ...]], None]] = {
     Assign: Printer._assign,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeVar
 
-from tilesat.ir.nodes import Const, EnumConst, Expr, ListExpr
-from tilesat.ir.parser.exprs import ExprParser, as_dim, dotted_name
+from tilesat.ir.nodes import ListExpr
+from tilesat.ir.parser.exprs import ExprParser, dotted_name, is_dtype
+from tilesat.ir.parser.opaque import NotModelled
+from tilesat.ir.parser.views import ViewParser
 from tilesat.ir.types import (
     ArrayType,
-    Dim,
     MemorySpace,
     OpaqueType,
     ScalarType,
@@ -22,14 +24,22 @@ from tilesat.ir.types import (
     tile_type,
 )
 
+_T = TypeVar("_T")
 _TENSORS = {"pl.Tensor": False, "pld.DistributedTensor": True}
+_BARE = frozenset({"pl.Tile", "pl.Scalar", "pl.Tuple", "pl.Array", *_TENSORS})
+_SPACES = ("pl.Mem.", "pl.MemorySpace.")
+_LANGUAGE = frozenset({"pl", "pld"})
 
 
 class TypeParser:
-    """Parses annotations; the type of a text that names no variable is remembered."""
+    """Parses annotations; the type of a text that names no variable is remembered.
 
-    def __init__(self, exprs: ExprParser, memrefs: set[str]) -> None:
+    ``memrefs`` are the allocations the module declares, by the name they have in the text.
+    """
+
+    def __init__(self, exprs: ExprParser, memrefs: dict[str, str]) -> None:
         self.exprs = exprs
+        self.views = ViewParser(exprs)
         self.source = exprs.source
         self.memrefs = memrefs
         self._closed: dict[str, Type] = {}
@@ -46,19 +56,28 @@ class TypeParser:
             type_, names = self._open[text]
             if all(map(scope.is_same_name, names)):
                 return type_
-        type_ = self._type(node)
-        names = tuple(
-            part.id for part in ast.walk(node) if isinstance(part, ast.Name) and scope.lookup(part.id) is not None
-        )
-        if not names:
+        try:
+            type_ = self._type(node)
+        except NotModelled:
+            message = f"{self.source.quoted(node)} has ':=', 'yield' or 'await' where a value is needed"
+            raise self.source.error(node, message, "write a value, or a name bound to it") from None
+        used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - _LANGUAGE
+        if not used:
             self._closed[text] = type_
-        elif all(map(scope.is_same_name, names)):
-            self._open[text] = (type_, names)
+        elif all(map(scope.is_same_name, used)):
+            self._open[text] = (type_, tuple(used))
         return type_
+
+    def states_nothing(self, node: ast.expr) -> bool:
+        """Whether ``node`` only says of what kind a value is: ``pl.Tensor``."""
+        return isinstance(node, ast.Attribute) and dotted_name(node) in _BARE
 
     def _type(self, node: ast.expr) -> Type:
         if not isinstance(node, ast.Subscript):
-            return OpaqueType(self.source.segment(node))
+            if self.states_nothing(node):
+                spelled = self.source.segment(node)
+                raise self.source.error(node, f"the type '{spelled}' is incomplete", f"write {spelled}[...] in full")
+            return self._opaque(node)
         name = dotted_name(node.value)
         args = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if name == "pl.Tile":
@@ -66,28 +85,57 @@ class TypeParser:
         if name in _TENSORS:
             return self._tensor(node, args, distributed=_TENSORS[name])
         if name == "pl.Scalar":
-            return ScalarType(self._dtype(args[0]))
+            return ScalarType(self._dtype(self._only(node, args, "a Scalar has one dtype")))
         if name == "pl.Tuple":
-            return TupleType(tuple(self.type(arg) for arg in args))
-        if name == "pl.Array" and len(args) == 2:
-            return ArrayType(as_dim(self.exprs.expr(args[0])), self._dtype(args[1]))
-        return OpaqueType(self.source.segment(node))
+            return self._tuple(node, args)
+        if name == "pl.Array":
+            return self._array(node, args)
+        return self._opaque(node)
+
+    def _opaque(self, node: ast.expr) -> OpaqueType:
+        if isinstance(node, ast.Tuple):
+            raise self.source.error(node, "a type is expected, not several", "write pl.Tuple[...]")
+        if isinstance(node, (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)):
+            raise NotModelled
+        return OpaqueType(self.exprs.opaque(node).text)
+
+    def _only(self, node: ast.expr, args: list[ast.expr], message: str) -> ast.expr:
+        if len(args) != 1:
+            raise self.source.error(node, message, "write pl.Scalar[pl.INDEX], say")
+        return args[0]
+
+    def _tuple(self, node: ast.expr, args: list[ast.expr]) -> TupleType:
+        exprs = self.exprs
+        exprs.deeper(node)
+        elements = tuple([self.type(arg) for arg in args])
+        exprs.depth -= 1
+        return TupleType(elements)
+
+    def _array(self, node: ast.expr, args: list[ast.expr]) -> ArrayType:
+        if len(args) != 2:
+            raise self.source.error(node, "an Array has an extent and a dtype", "write pl.Array[8, pl.INT32], say")
+        (extent,) = self.views.extents([args[0]])
+        return ArrayType(extent, self._dtype(args[1]))
 
     def _dtype(self, node: ast.expr) -> str:
-        name = dotted_name(node)
-        if name is None or not name.startswith("pl.") or "." in name[3:]:
-            raise self.source.error(node, f"'{self.source.segment(node)}' is not a dtype", "write pl.FP32, say")
-        return name[3:]
+        value = self.exprs.expr(node)
+        if not is_dtype(value):
+            raise self.source.error(node, f"{self.source.quoted(node)} is not a dtype", "write pl.FP32, say")
+        return value.path
 
     def _shape(self, node: ast.expr) -> Shape:
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return self.views.extents(node.elts)
         value = self.exprs.expr(node)
         if not isinstance(value, ListExpr):
             raise self.source.error(node, "a shape is a list of extents", "write [16, 64], say")
-        return tuple(map(as_dim, value.items))
+        return self.views.checked([(node, item) for item in value.items])
 
     def _need(self, node: ast.expr, args: list[ast.expr], what: str) -> None:
         if len(args) < 2:
             raise self.source.error(node, f"a {what} needs a shape and a dtype", f"write pl.{what}[[16, 64], pl.FP32]")
+
+    # ---------------------------------------------------------------------------- tiles
 
     def _tile(self, node: ast.expr, args: list[ast.expr]) -> TileType:
         self._need(node, args, "Tile")
@@ -96,67 +144,45 @@ class TypeParser:
         view: TileView | None = None
         memref: str | None = None
         for arg in args[2:]:
-            name = dotted_name(arg.func if isinstance(arg, ast.Call) else arg)
-            if name is None:
-                raise self._unexpected(arg, "Tile")
+            name = dotted_name(arg.func if isinstance(arg, ast.Call) else arg) or ""
             if name == "pl.TileView" and isinstance(arg, ast.Call):
-                view = self._tile_view(arg)
-            elif name == "pl.MemRef" and isinstance(arg, ast.Call):
-                memref = self._memref(arg)
-            elif name in self.memrefs:
-                memref = name
-            elif name.startswith(("pl.Mem.", "pl.MemorySpace.")):
-                space = self._space(arg, name)
+                view = self._once(arg, view, self.views.tile_view(arg))
+            elif name.startswith(_SPACES):
+                space = self._once(arg, space, self._space(arg, name))
             else:
-                raise self._unexpected(arg, "Tile")
+                memref = self._once(arg, memref, self._memref(arg, name, "Tile"))
         if memref is not None and space is None:
             raise self.source.error(node, f"tile with memref '{memref}' names no memory space", "add pl.Mem.Vec, say")
         return tile_type(shape, dtype, space, view, memref)
 
-    def _unexpected(self, node: ast.expr, what: str) -> Exception:
-        return self.source.error(
-            node,
-            f"'{self.source.segment(node)}' has no meaning in a {what} type",
-            "give MemRef, space and view only",
-        )
+    def _once(self, node: ast.expr, old: _T | None, new: _T) -> _T:
+        if old is not None:
+            raise self.source.error(node, f"{self.source.quoted(node)} is the second of its kind in a type", "give one")
+        return new
 
     def _space(self, node: ast.expr, name: str) -> MemorySpace:
         member = name.rpartition(".")[2]
-        if member not in MemorySpace.__members__:
+        if member not in MemorySpace.__members__ or name.count(".") != 2 or isinstance(node, ast.Call):
             raise self.source.error(
                 node, f"unknown memory space '{member}'", "one of " + ", ".join(MemorySpace.__members__)
             )
         return MemorySpace(member)
 
-    def _memref(self, node: ast.Call) -> str:
-        if len(node.args) == 1 and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
-            return node.args[0].value
-        raise self.source.error(node, "a MemRef needs a name", 'write pl.MemRef("slot")')
+    def _memref(self, node: ast.expr, name: str, what: str) -> str:
+        if name in self.memrefs and isinstance(node, ast.Name):
+            return self.memrefs[name]
+        if name != "pl.MemRef" or not isinstance(node, ast.Call):
+            raise self.source.error(
+                node,
+                f"{self.source.quoted(node)} has no meaning in a {what} type",
+                "give MemRef, space and view only" if what == "Tile" else "give view and MemRef only",
+            )
+        args = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+        if len(args) != 1 or len(node.args) != 1 or node.keywords:
+            raise self.source.error(node, "a MemRef has a name and nothing else", 'write pl.MemRef("slot")')
+        return args[0]
 
-    def _fields(self, node: ast.Call, known: frozenset[str]) -> dict[str, Expr]:
-        fields: dict[str, Expr] = {}
-        for keyword in node.keywords:
-            if keyword.arg not in known:
-                raise self.source.error(
-                    keyword, f"unknown view field '{keyword.arg}'", "one of " + ", ".join(sorted(known))
-                )
-            fields[keyword.arg] = self.exprs.expr(keyword.value)
-        return fields
-
-    def _tile_view(self, node: ast.Call) -> TileView:
-        fields = self._fields(node, _TILE_VIEW_FIELDS)
-        fractal = fields.get("fractal")
-        start = fields.get("start_offset")
-        return TileView(
-            valid_shape=_dims(fields.get("valid_shape")),
-            stride=_dims(fields.get("stride")),
-            start_offset=None if start is None else as_dim(start),
-            blayout=_member(fields.get("blayout")),
-            slayout=_member(fields.get("slayout")),
-            fractal=int(fractal.value) if isinstance(fractal, Const) else None,
-            pad=_member(fields.get("pad")),
-            compact=_member(fields.get("compact")),
-        )
+    # -------------------------------------------------------------------------- tensors
 
     def _tensor(self, node: ast.expr, args: list[ast.expr], *, distributed: bool) -> TensorType:
         self._need(node, args, "Tensor")
@@ -164,38 +190,11 @@ class TypeParser:
         view: TensorView | None = None
         memref: str | None = None
         for arg in args[2:]:
-            name = dotted_name(arg.func if isinstance(arg, ast.Call) else arg)
+            name = dotted_name(arg.func if isinstance(arg, ast.Call) else arg) or ""
             if name == "pl.TensorView" and isinstance(arg, ast.Call):
-                view = self._tensor_view(arg)
-            elif name == "pl.MemRef" and isinstance(arg, ast.Call):
-                memref = self._memref(arg)
-            elif name is not None and name in self.memrefs:
-                memref = name
-            elif name is not None and name.startswith("pl.") and isinstance(arg, ast.Attribute):
-                view = TensorView(layout=name.rpartition(".")[2])
+                view = self._once(arg, view, self.views.tensor_view(arg))
+            elif isinstance(arg, ast.Attribute) and name != "pl.MemRef" and name.startswith("pl."):
+                view = self._once(arg, view, TensorView(layout=self.views.layout(arg, name)))
             else:
-                raise self._unexpected(arg, "Tensor")
+                memref = self._once(arg, memref, self._memref(arg, name, "Tensor"))
         return TensorType(shape, dtype, view, memref, distributed)
-
-    def _tensor_view(self, node: ast.Call) -> TensorView:
-        fields = self._fields(node, _TENSOR_VIEW_FIELDS)
-        return TensorView(
-            valid_shape=_dims(fields.get("valid_shape")),
-            stride=_dims(fields.get("stride")) or (),
-            layout=_member(fields.get("layout")),
-            pad=_member(fields.get("pad")),
-        )
-
-
-_TILE_VIEW_FIELDS = frozenset(
-    {"valid_shape", "stride", "start_offset", "blayout", "slayout", "fractal", "pad", "compact"}
-)
-_TENSOR_VIEW_FIELDS = frozenset({"valid_shape", "stride", "layout", "pad"})
-
-
-def _dims(value: Expr | None) -> tuple[Dim, ...] | None:
-    return tuple(map(as_dim, value.items)) if isinstance(value, ListExpr) else None
-
-
-def _member(value: Expr | None) -> str | None:
-    return value.path.rpartition(".")[2] if isinstance(value, EnumConst) else None

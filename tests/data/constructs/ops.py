@@ -1,0 +1,58 @@
+# pypto.program: OpSpellings
+import pypto.language as pl
+import pypto.language.distributed as pld
+
+@pl.program
+class OpSpellings:
+    @pl.function(type=pl.FunctionType.InCore, level=pl.Level.CHIP_DIE, role=pl.Role.SubWorker)
+    def effects(x__ssa_v0: pl.Tensor[[16, 64], pl.INT32], far__ssa_v0: pl.InOut[pld.DistributedTensor[[16, 64], pl.INT32]], peer__ssa_v0: pl.Scalar[pl.INDEX], y__ssa_v0: pl.InOut[pl.Tensor[[16, 64], pl.INT32]]):
+        a__tile: pl.Tile[[16, 64], pl.INT32, pl.Mem.Vec] = pl.tile.load(x__ssa_v0, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Vec)
+        b__tile: pl.Tile[[16, 64], pl.INT32, pl.Mem.Vec] = pl.tile.and_(a__tile, a__tile)
+        c__tile: pl.Tile[[16, 64], pl.INT32, pl.Mem.Vec] = pl.tile.or_(b__tile, a__tile)
+        d__tile: pl.Tile[[16, 64], pl.INT32, pl.Mem.Vec] = pl.tile.not_(c__tile)
+        e__tile: pl.Tile[[16, 64], pl.FP32, pl.Mem.Vec] = pl.tile.cast(d__tile, target_type=pl.FP32, mode='rint')
+        f__tile: pl.Tile[[16, 64], pl.UINT8, pl.Mem.Vec] = pl.tile.cmps(e__tile, 0.0, cmp_mode=5)
+        r__ssa_v0: pl.Scalar[pl.INT32] = pl.tile.read(d__tile, [0, 1])
+        pl.tensor.write(y__ssa_v0, [0, 0], r__ssa_v0)
+        pl.tile.write(d__tile, [0, 0], pl.const(-3, pl.INT32))
+        pl.tile.store(d__tile, [0, 0], y__ssa_v0)
+        pl.tile.store(d__tile, [0, 0], y__ssa_v0, atomic=pl.AtomicType.Add)
+        pl.system.bar_all()
+        pl.system.sync_src(set_pipe=pl.PipeType.V, wait_pipe=pl.PipeType.MTE3, event_id=1)
+        pl.system.syncall(mode="hard", core_type="mix")
+        pl.system.reserve_buffer(name='slots', size=8192, base=-1)
+        pl.system.aiv_initialize_pipe(c2v_consumer_buf=0, slot_num=4, dir_mask=1)
+        pl.prefetch.wait(pl.prefetch.async_prefetch(x__ssa_v0, pl.prefetch.make_context()), None)
+        pl.tile.tpush_to_aic(d__tile, split=0)
+        pl.tile.tpush_to_aiv(d__tile)
+        pl.system.tfree_to_aic(d__tile, split=1)
+        pld.system.notify(far__ssa_v0, peer__ssa_v0, [0, 0], 1, op=pld.NotifyOp.Set)
+        pld.system.wait(far__ssa_v0, [0, 0], 1, cmp=pld.WaitCmp.Ge)
+        pld.tile.put(far__ssa_v0, peer__ssa_v0, y__ssa_v0, d__tile, None, [0, 0], [0, 0], [16, 64], atomic=pl.AtomicType.None_)
+        pld.tile.get(y__ssa_v0, peer__ssa_v0, far__ssa_v0, d__tile, None, [0, 0], [0, 0], [16, 64])
+        pld.tile.remote_store(d__tile, far__ssa_v0, peer__ssa_v0, [0, 0])
+        g__tile: pl.Tile[[16, 64], pl.INT32, pl.Mem.Vec] = pld.tile.remote_load(far__ssa_v0, peer__ssa_v0, [0, 0], [16, 64], [16, 64])
+        h__tile: pl.Tile[[16, 64], pl.INT32, pl.Mem.Vec] = pl.tile.add(g__tile, d__tile, attrs={"manual_dep_edges": [r__ssa_v0], "single quoted": 'yes', "double quoted": "it's", "on": True, "deep": {"levels": [1, [2, 3]], "none": None}})
+        i__tile: pl.Tile[[16, 64], pl.INT32, pl.Mem.Mat] = pl.tile.load(x__ssa_v0, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Mat, attrs={"__compiler_tensor_to_tile_mat_bridge": True})
+    @pl.function(type=pl.FunctionType.InCore, level=pl.Level.CHIP_DIE, role=pl.Role.SubWorker)
+    def strings(t__ssa_v0: pl.Tensor[[16, 64], pl.INT32]):
+        pl.system.reserve_buffer(name='', size=1)
+        pl.system.reserve_buffer(name="", size=2)
+        pl.system.reserve_buffer(name='say "hi"', size=3)
+        pl.system.reserve_buffer(name="don't", size=4)
+        pl.system.reserve_buffer(name='both \' and "', size=5)
+        pl.system.reserve_buffer(name="both ' and \"", size=6)
+        pl.system.reserve_buffer(name='back\\slash', size=7)
+        pl.system.reserve_buffer(name='line\nbreak\ttab', size=8)
+        pl.system.reserve_buffer(name='\x00\x1b', size=9)
+        pl.system.reserve_buffer(name='grüße', size=10)
+        pl.system.reserve_buffer(name='{braces} # no comment', size=11)
+    @pl.function(type=pl.FunctionType.InCore, level=pl.Level.CHIP_DIE, role=pl.Role.SubWorker)
+    def unknown_ops(t__ssa_v0: pl.Tensor[[16, 64], pl.FP32]) -> pl.Tensor[[16, 64], pl.FP32]:
+        a__tile: pl.Tile[[16, 64], pl.FP32, pl.Mem.Vec] = pl.tile.swirl(t__ssa_v0, [0, 0], speed=2.5, kind='left')
+        b__tile: pl.Tile[[16, 64], pl.FP32, pl.Mem.Vec] = pl.novel.family_op_(a__tile, how=pl.Novel.Way)
+        pl.tile.in_(a__tile)
+        pl.announce(b__tile, level=3)
+        pld.novel.tell(t__ssa_v0)
+        u__ssa_v0: pl.Tensor[[16, 64], pl.FP32] = pl.builtin.helper(t__ssa_v0, [None, -1, "x"])
+        return u__ssa_v0
