@@ -88,6 +88,9 @@ def _diagnostics(encoded: Encoded, plan: Plan) -> list[Diagnostic]:
     for site in plan.peels:
         message = "a fill cannot write Acc; the loop's first trip computes the plain product instead"
         report(Severity.NOTE, "peel-zero-fill", site, message)
+    for site, (position, space) in plan.write_backs.items():
+        message = f"argument {position} is written in a copy, which goes back into the buffer in {space.value}"
+        report(Severity.NOTE, "write-back", site, message)
     for name, space in plan.rehomes.items():
         message = f"'{name}' is written in place in {space.value}; all its readers use the tile there"
         report(Severity.NOTE, "rehome-written", index.definitions[name].site, message)

@@ -13,7 +13,8 @@ from tilesat.ir.types import TileType
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One decision. ``kind`` is space, move, retarget, clone, split, peel, rehome or slot.
+    """One decision. ``kind`` is space, move, retarget, clone, split, peel, write-back or rehome; placement
+    adds load, view and extract; residency resident and stays.
 
     ``subject`` is the variable it is about, ``text`` says what was decided, ``place`` is the statement it
     concerns as printed in the input (first line), ``rules`` are the names of the rules that made it. Where a cost
@@ -87,6 +88,10 @@ def plan_decisions(index: FunctionIndex, plan: Plan, elaborated: Elaborator) -> 
             "the first trip computes the plain product",
             ("peel-zero-fill",),
         )
+    for site, (_, space) in plan.write_backs.items():
+        text = f"what it writes goes back into the old buffer in {space.value}"
+        rules = plan.splits.get(site, ("write-back",))
+        add(site, 5, "write-back", subject_of(index, site), text, rules)
     for name, space in plan.rehomes.items():
         text = f"{name} moves to {space.value} for all its readers"
         add(index.definitions[name].site, 5, "rehome", name, text, ("rehome-written",))

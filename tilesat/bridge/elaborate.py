@@ -8,8 +8,8 @@ from tilesat.bridge.rebuild import Rebuilder, with_target
 from tilesat.bridge.retype import retyped_call
 from tilesat.extract.plan import Copy, Plan
 from tilesat.ir.index import FunctionIndex
-from tilesat.ir.nodes import Assign, BinOp, Expr, For, If, OpCall, Result, Stmt, Var, While, Yield
-from tilesat.ir.types import MemorySpace
+from tilesat.ir.nodes import Assign, BinOp, Const, EvalStmt, Expr, For, If, ListExpr, OpCall, Result, Stmt, Var, While, Yield
+from tilesat.ir.types import MemorySpace, TileType
 from tilesat.ir.walk import names_in, reads
 from tilesat.ir_terms.facts import PRODUCTS
 from tilesat.rules.moves import INIT_SLOT
@@ -106,21 +106,62 @@ class Elaborator(Rebuilder):
         if site in self.plan.peels:
             return [self._peel(site, stmt)]
         value = self.call(site, stmt.value)
+        if site in self.plan.write_backs:
+            assert isinstance(value, OpCall)
+            return self._write_back(site, stmt, value)
         if stmt.name in self.plan.retargets and isinstance(value, OpCall):
             value = with_target(value, self.plan.spaces[stmt.name])
         return [self.rebound(site, stmt, value)]
 
     def _split(self, site: int, stmt: Assign) -> list[Stmt]:
-        """``acc = f_acc(acc, a, b)`` as a product in Acc and a sum in Vec."""
+        """``acc = f_acc(acc, a, b)`` as a product in Acc and a sum in Vec.
+
+        Where the accumulator is read later under its old name the sum is written into its buffer.
+        """
         call = self.call(site, stmt.value)
         assert isinstance(call, OpCall)
         accumulator, *factors = call.args
         product = self.bind(f"{stmt.name}_product", OpCall(PRODUCTS[call.op], tuple(factors), call.kwargs))
         moved = self.move(product.name, product.name, MemorySpace.Vec, row_major=True)
         total = OpCall("tile.add", (accumulator, Var(moved.name)), (), call.attrs)
+        if site in self.plan.write_backs:
+            return [product, moved, *self._write_back(site, stmt, total)]
         type_ = retyped_call(total, stmt.type, self.plan.spaces[stmt.name], self.types)
         self.types[stmt.name] = type_
         return [product, moved, Assign(stmt.name, type_, total)]
+
+    def _write_back(self, site: int, stmt: Assign, call: OpCall) -> list[Stmt]:
+        """``call``, and its result put into the buffer that ``stmt`` writes."""
+        assert isinstance(stmt.value, OpCall)
+        position, space = self.plan.write_backs[site]
+        made = self.bind(f"{stmt.name}_new", call)
+        moves, back = self._put_back(stmt.value.args[position], made.name, space)
+        self.types[stmt.name] = retyped_call(back, stmt.type, space, self.types)
+        return [made, *moves, Assign(stmt.name, self.types[stmt.name], back)]
+
+    def effect(self, site: int, stmt: EvalStmt) -> list[Stmt]:
+        written = super().effect(site, stmt)
+        if site not in self.plan.write_backs:
+            return written
+        position, space = self.plan.write_backs[site]
+        (bare,) = written
+        assert isinstance(bare, EvalStmt)
+        assert isinstance(bare.value, OpCall)
+        assert isinstance(stmt.value, OpCall)
+        copy = bare.value.args[position]
+        assert isinstance(copy, Var)
+        moves, back = self._put_back(stmt.value.args[position], copy.name, space)
+        return [bare, *moves, self.bind(f"{copy.name}_back", back)]
+
+    def _put_back(self, target: Expr, source: str, space: MemorySpace) -> tuple[list[Stmt], OpCall]:
+        """The call that writes all of ``source`` into ``target``, which is in ``space``, and the moves before it."""
+        moves: list[Stmt] = []
+        type_ = self.types[source]
+        if not isinstance(type_, TileType) or type_.space is not space:
+            moved = self.move(source, source, space, row_major=space is MemorySpace.Vec)
+            moves, source = [moved], moved.name
+        origin = ListExpr((Const(0, "INDEX"), Const(0, "INDEX")))
+        return moves, OpCall("tile.assemble", (self.expr(target), Var(source), origin))
 
     def _peel(self, site: int, stmt: Assign) -> Stmt:
         """``acc = f_acc(acc, a, b)`` as a plain product in the loop's first trip."""

@@ -90,6 +90,10 @@ class Rebuilder:
         """What becomes of an assignment."""
         return [self.rebound(site, stmt, self.call(site, stmt.value))]
 
+    def effect(self, site: int, stmt: EvalStmt) -> list[Stmt]:
+        """What becomes of a bare call."""
+        return [replace(stmt, value=self.call(site, stmt.value))]
+
     def slot(self, site: int, slot: int, expr: Expr) -> Expr:
         """What ``slot`` of ``site`` reads now."""
         return self.expr(expr)
@@ -118,7 +122,7 @@ class Rebuilder:
         if isinstance(stmt, Assign):
             return self.assign(site, stmt)
         if isinstance(stmt, EvalStmt):
-            return [replace(stmt, value=self.call(site, stmt.value))]
+            return self.effect(site, stmt)
         if isinstance(stmt, (For, While)):
             return [self._loop(site, stmt)]
         if isinstance(stmt, If):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from tilesat.errors import SolveError
 from tilesat.extract.plan import Copy, Plan, Reasons
@@ -17,7 +18,7 @@ from tilesat.rules.moves import SLOTS
 _KINDS = {"i64": "int", "String": "str"}
 
 
-def read_decision(graph: EGraph, name: str) -> list[tuple[object, ...]]:
+def read_decision(graph: EGraph, name: str) -> list[tuple[Any, ...]]:
     """All rows of relation or function ``name``, columns converted."""
     relation = BY_NAME[name]
     columns = [*relation.args, *([relation.output] if relation.output else [])]
@@ -38,7 +39,10 @@ class Premises:
 
     grounded: set[tuple[int, int]] = field(default_factory=set)
     peeled: set[tuple[int, int]] = field(default_factory=set)
-    splits: set[int] = field(default_factory=set)
+    splits: dict[int, int] = field(default_factory=dict)
+    """Split call -> space of its accumulator."""
+    write_backs: dict[tuple[int, int], int] = field(default_factory=dict)
+    """(call, written argument) -> space of the buffer that gets back what was written."""
     rehomes: set[tuple[str, int]] = field(default_factory=set)
     reasons: dict[tuple[object, ...], Reasons] = field(default_factory=dict)
 
@@ -46,26 +50,30 @@ class Premises:
         return {
             "grounded": [*sorted(self.grounded)],
             "peeled": [*sorted(self.peeled)],
-            "was-split": [(site,) for site in sorted(self.splits)],
+            "was-split": [*sorted(self.splits.items())],
+            "wrote-back": [(*key, space) for key, space in sorted(self.write_backs.items())],
             "rehomed": [*sorted(self.rehomes)],
         }
 
     def learn(self, graph: EGraph) -> bool:
         """Take over the rewrites that ``graph`` decided; whether there was a new one."""
-        before = len(self.grounded) + len(self.peeled) + len(self.splits) + len(self.rehomes)
+        before = self.rows()
         remedies = read_decision(graph, "remedy")
-        why = {name: read_reasons(graph, name) for name in ("remedy", "split", "rehome")}
+        why = {name: read_reasons(graph, name) for name in ("remedy", "split", "write-back", "rehome")}
         for loop, position, choice in remedies:
             target = self.peeled if choice == 2 else self.grounded
-            target.add((loop, position))  # type: ignore[arg-type]
+            target.add((loop, position))
             self.reasons["remedy", loop, position] = why["remedy"].get((loop, position, choice), ())
-        for (site,) in read_decision(graph, "split"):
-            self.splits.add(site)  # type: ignore[arg-type]
-            self.reasons["split", site] = why["split"].get((site,), ())
+        for site, number in read_decision(graph, "split"):
+            self.splits[site] = number
+            self.reasons["split", site] = why["split"].get((site, number), ())
+        for site, position, number in read_decision(graph, "write-back"):
+            self.write_backs[site, position] = number
+            self.reasons["write-back", site] = why["write-back"].get((site, position, number), ())
         for name, number in read_decision(graph, "rehome"):
-            self.rehomes.add((name, number))  # type: ignore[arg-type]
+            self.rehomes.add((name, number))
             self.reasons["rehome", name] = why["rehome"].get((name, number), ())
-        return before != len(self.grounded) + len(self.peeled) + len(self.splits) + len(self.rehomes)
+        return before != self.rows()
 
 
 class PlanReader:
@@ -91,8 +99,6 @@ class PlanReader:
     def _spaces(self) -> None:
         reasons = read_reasons(self.graph, "space")
         for name, code in read_decision(self.graph, "space"):
-            assert isinstance(name, str)
-            assert isinstance(code, int)
             self.plan.spaces[name] = SPACES[code % 16]
             self.plan.space_reasons[name] = reasons.get((name, code), ())
         self._seen = {name: SPACES[code % 16] for name, code in self.graph.table("seen").read("str", "int")}
@@ -106,20 +112,21 @@ class PlanReader:
     def _producers(self) -> None:
         reasons = read_reasons(self.graph, "retarget")
         for name, number in read_decision(self.graph, "retarget"):
-            assert isinstance(name, str)
-            assert isinstance(number, int)
             if self.plan.spaces[name] is SPACES[number]:
                 self.plan.retargets[name] = reasons.get((name, number), ())
         reasons = read_reasons(self.graph, "clone")
         for name, number in read_decision(self.graph, "clone"):
-            assert isinstance(name, str)
-            assert isinstance(number, int)
             self.plan.clones[name, SPACES[number]] = reasons.get((name, number), ())
 
     def _rewrites(self) -> None:
         premises, plan = self.premises, self.plan
-        for site in premises.splits:
+        lingering = {site for site, position in self.graph.table("lingers").read("int", "int") if position == 0}
+        for site, number in premises.splits.items():
             plan.splits[site] = premises.reasons.get(("split", site), ())
+            if site in lingering:
+                plan.write_backs[site] = (0, SPACES[number])
+        for (site, position), number in premises.write_backs.items():
+            plan.write_backs[site] = (position, SPACES[number])
         for name, number in premises.rehomes:
             if plan.spaces[name] is not SPACES[number]:
                 plan.rehomes[name] = SPACES[number]
@@ -180,10 +187,6 @@ class PlanReader:
             return keys[key]
 
         for site, slot, name, number in sorted(needs, key=lambda row: row[:2]):
-            assert isinstance(site, int)
-            assert isinstance(slot, int)
-            assert isinstance(name, str)
-            assert isinstance(number, int)
             self.plan.operands[site, slot] = copy(site, slot, name, number)
             self.plan.need_reasons[site, slot] = why.get((site, slot, name, number), ())
 

@@ -11,8 +11,9 @@ from tilesat.ir.index import FunctionIndex, trip_count
 from tilesat.ir.memory import MemorySSA, called
 from tilesat.ir.nodes import Assign, Const, EvalStmt, For, If, OpCall, Stmt, Var, While
 from tilesat.ir.ops import OpInfo, OutputRule, op_info
+from tilesat.ir.stale import StaleReaders
 from tilesat.ir.types import MemorySpace, TileType
-from tilesat.ir.walk import reads
+from tilesat.ir.walk import names_in, reads
 from tilesat.ir_terms.encode import Rows
 from tilesat.ir_terms.relations import SPACE_NUMBERS
 
@@ -139,6 +140,24 @@ class FactCollector:
                 self._call(site, call, info)
         for op, info in ops.items():
             self._op(op, info)
+        self._lingering()
+
+    def _lingering(self) -> None:
+        views = [name for name in self._tiles if self._is_bound_view(name)]
+        anchored = {self.memory.group(name) for name in views}
+        for site, position in StaleReaders(self.index, self.memory).lingering():
+            self._add("lingers", site, position)
+            call = called(self.index.sites[site])
+            assert isinstance(call, OpCall)
+            name = next(names_in(call.args[position]))
+            self._add("anchored" if self.memory.group(name) in anchored else "movable", name)
+
+    def _is_bound_view(self, name: str) -> bool:
+        """Whether ``name`` is a view that exists in one space only."""
+        site = self.index.definitions[name].site
+        call = called(self.index.sites[site]) if site >= 0 else None
+        info = op_info(call.op) if isinstance(call, OpCall) else None
+        return info is not None and info.is_view and bool(info.slot(0))
 
     def _versions(self, site: int, stmt: Stmt) -> None:
         for name in dict.fromkeys(reads(stmt)):
@@ -190,6 +209,8 @@ class FactCollector:
     def _output(self, op: str, info: OpInfo) -> None:
         if info.output_rule is OutputRule.FIXED and info.output_space is not None:
             self._add("op-fixed", op, SPACE_NUMBERS[info.output_space])
+        elif info.output_rule is OutputRule.INHERIT and len(info.slot(0)) == 1:
+            self._add("op-fixed", op, SPACE_NUMBERS[info.slot(0)[0]])
         elif info.output_rule is OutputRule.INHERIT:
             self._add("op-inherits", op)
         elif info.output_rule is OutputRule.NONE:

@@ -14,6 +14,11 @@ from tilesat.rules import (
     legalize,
     levels,
     moves,
+    orch_buffers,
+    orch_gather,
+    orch_reuse,
+    orch_strides,
+    orch_windows,
     placement,
     reading,
     residency,
@@ -25,7 +30,7 @@ from tilesat.rules.rule import RuleSet
 @lru_cache(maxsize=1)
 def reference() -> RuleSet:
     """Decides as the documents say; does the sound thing where that would give a wrong program."""
-    return _inference().without("want-seed-in-place").renamed("reference")
+    return (_inference() + _orchestration().rules).without("want-seed-in-place").renamed("reference")
 
 
 def _inference() -> RuleSet:
@@ -33,10 +38,17 @@ def _inference() -> RuleSet:
     return RuleSet("inference", tuple(rule for family in families for rule in family.RULES))
 
 
+def _orchestration() -> RuleSet:
+    families = (orch_buffers, orch_reuse, orch_strides, orch_gather, orch_windows)
+    return RuleSet("orchestration", tuple(rule for family in families for rule in family.RULES))
+
+
 @lru_cache(maxsize=1)
 def optimal() -> RuleSet:
     """Every sound placement besides what the reference decides; the cost model chooses."""
-    return (_inference() + levels.RULES + contents.RULES + placement.RULES).renamed("optimal")
+    rules = _inference() + levels.RULES + contents.RULES + placement.RULES
+    orchestration = _orchestration().without(*orch_gather.DOCUMENTED_FORMS)
+    return (rules + orchestration.rules + orch_reuse.OFFERS + orch_strides.OFFERS).renamed("optimal")
 
 
 @lru_cache(maxsize=1)

@@ -95,18 +95,23 @@ RULES: tuple[Rule, ...] = (
         "an accumulator that cannot be had in Acc is kept where it is: product in Acc, sum in Vec",
         """
         (rule ((op-at site op) (op-accumulates op base) (splittable site) (reads site 0 v) (holds-data v)
-               (uses v 1) (= c (seen v)) (= m (mask site 0)) (= 0 (& m (<< 1 (space-of c))))
+               (= c (seen v)) (= m (mask site 0)) (= 0 (& m (<< 1 (space-of c))))
                (slot-first op 0 t) (no-path (space-of c) t))
-              ((decide (split site))))
+              ((decide (split site) (space-of c))))
+        (rule ((op-at site op) (op-accumulates op base) (splittable site) (reads site 0 v) (lingers site 0)
+               (= c (seen v)) (= m (mask site 0)) (= 0 (& m (<< 1 (space-of c))))
+               (slot-first op 0 t) (no-path (space-of c) t))
+              ((decide (split site) (space-of c))))
         """,
         "INF-P2-01",
     ),
     _rule(
         "split-sum-in-vec",
-        "a split call reads and leaves its sum in Vec",
+        "a split call adds in Vec, and leaves its sum there or in the buffer that is read under its old name",
         """
-        (rule ((was-split site)) ((set (mask site 0) (<< 1 $Vec))))
-        (rule ((was-split site) (binds site v)) ((decide (space v) (grounded $Vec))))
+        (rule ((was-split site s)) ((set (mask site 0) (<< 1 $Vec))))
+        (rule ((was-split site s) (binds site v)) ((decide (space v) (grounded $Vec))))
+        (rule ((was-split site s) (lingers site 0) (binds site v)) ((decide (space v) (retargeted s))))
         """,
         "INF-P2-01",
         phase="resolve",
@@ -115,16 +120,30 @@ RULES: tuple[Rule, ...] = (
         "rehome-written",
         "a tile that is written in place in another space moves there once, for all its readers",
         """
-        (rule ((writes-arg site k) (reads site k v) (= c (seen v)) (= m (mask site k))
-               (= 0 (& m (<< 1 (space-of c)))) (op-at site op) (slot-first op k t) (hop (space-of c) t h)
-               (uses v n) (> n 1))
-              ((decide (rehome v t))))
-        (rule ((writes-arg site k) (reads site k v) (= c (seen v)) (= m (mask site k))
-               (= 0 (& m (<< 1 (space-of c)))) (op-at site op) (slot-first op k t) (hop (space-of c) t h)
-               (site-region site r) (defined-in v q) (!= r q))
+        (rule ((lingers site k) (reads site k v) (movable v) (= c (seen v)) (= m (mask site k))
+               (= 0 (& m (<< 1 (space-of c)))) (op-at site op) (slot-first op k t) (hop (space-of c) t h))
               ((decide (rehome v t))))
         """,
         "INF-P2-01",
+    ),
+    _rule(
+        "write-back",
+        "a tile that cannot move, because a view of it exists in its space only, gets back what was written to a copy",
+        """
+        (rule ((lingers site k) (reads site k v) (anchored v) (= c (seen v)) (= m (mask site k))
+               (= 0 (& m (<< 1 (space-of c)))) (op-at site op) (slot-first op k t) (hop (space-of c) t h))
+              ((decide (write-back site k) (space-of c))))
+        """,
+        "INF-P2-01",
+    ),
+    _rule(
+        "wrote-back",
+        "the result of such a call is the old buffer",
+        """
+        (rule ((wrote-back site k s) (binds site v)) ((decide (space v) (retargeted s))))
+        """,
+        "INF-P2-01",
+        phase="resolve",
     ),
     _rule(
         "rehome-source",

@@ -21,7 +21,10 @@ STAGES = {
     "reuse": ("buffers", "want", "first-want", "consider", "stale", "bars", "agree", "merge"),
     "strides": ("buffers", "shapes", "wanted-views", "view-bars", "views"),
     "gather": ("buffers", "gather-bars", "gathers"),
-    "windows": ("buffers", "callee-windows", "callee-bars", "callee-choice", "site-bars", "site-choice"),
+    "windows": (
+        *("buffers", "callee-bars", "callee-finals", "callee-loops", "callee-outputs", "callee-inputs"),
+        *("callee-choice", "launch-facts", "launch-loops", "launch-bars", "launch-choice"),
+    ),
 }
 PHASES = tuple(dict.fromkeys(phase for phases in STAGES.values() for phase in phases))
 
@@ -229,7 +232,8 @@ class RuleSet:
 
     def has_stage(self, stage: str) -> bool:
         """Whether any rule belongs to ``stage`` alone."""
-        return any(rule.phase != "read" and rule.phase in STAGES[stage] for rule in self.rules)
+        own = [p for p in STAGES[stage] if sum(p in phases for phases in STAGES.values()) == 1]
+        return any(rule.phase in own for rule in self.rules)
 
 
 def ruleset_of(phase: str) -> str:

@@ -11,12 +11,17 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from tilesat.ir_terms.relations import inference, placement, residency
+from tilesat.ir_terms.relations import inference, orchestration, placement, residency
 from tilesat.ir_terms.relations.base import SPACE_NUMBERS, SPACES, Relation, Role
 
 __all__ = ["BY_NAME", "RELATIONS", "SPACES", "SPACE_NUMBERS", "Relation", "Role", "relations_program"]
 
-RELATIONS: tuple[Relation, ...] = (*inference.RELATIONS, *residency.RELATIONS, *placement.RELATIONS)
+RELATIONS: tuple[Relation, ...] = (
+    *inference.RELATIONS,
+    *residency.RELATIONS,
+    *placement.RELATIONS,
+    *orchestration.RELATIONS,
+)
 BY_NAME = {relation.name: relation for relation in RELATIONS}
 
 
@@ -25,6 +30,10 @@ _OF_STAGE = {
     "inference": inference.RELATIONS,
     "residency": (*inference.RELATIONS, *residency.RELATIONS),
     "placement": (*inference.RELATIONS, *placement.RELATIONS),
+    "reuse": (*orchestration.PROGRAM, *orchestration.REUSE),
+    "strides": (*orchestration.PROGRAM, *orchestration.STRIDES),
+    "gather": (*orchestration.PROGRAM, *orchestration.GATHER),
+    "windows": (*orchestration.PROGRAM, *orchestration.WINDOWS),
 }
 
 

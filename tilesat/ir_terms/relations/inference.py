@@ -42,6 +42,9 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("wants-row-major", (V, N), SEED, "op, argument that the backend wants row-major"),
     Relation("untargeted", (N,), SEED, "call of an op with target_memory that does not give it"),
     Relation("writes-arg", (N, N), SEED, "call, argument it writes in place"),
+    Relation("lingers", (N, N), SEED, "call, argument it writes that is read later under a name bound before"),
+    Relation("anchored", (V,), SEED, "tile whose buffer is also seen through a view that only its own space has"),
+    Relation("movable", (V,), SEED, "tile whose buffer is not, among those that are read later after a write"),
     Relation("splittable", (N,), SEED, "accumulating call without an initial-value condition"),
     Relation("without-tile", (N,), SEED, "call without a tile argument"),
     Relation("zero-fill", (V,), SEED, "variable bound by a fill with zero"),
@@ -84,7 +87,8 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("retarget", (V, N), DECISION, "a load or create is told to produce this space"),
     Relation("clone", (V, N), DECISION, "a second create, in this space, for slots that want it there"),
     Relation("remedy", (N, N), DECISION, "blocked slot: 1 keep the init's space, 2 peel the first trip", N, MAX),
-    Relation("split", (N,), DECISION, "accumulating call done as product plus vector sum"),
+    Relation("split", (N,), DECISION, "accumulating call done as product plus sum; where its accumulator is", N, MAX),
+    Relation("write-back", (N, N), DECISION, "call, argument: it writes a copy, which goes back; space", N, MAX),
     Relation("rehome", (V, N), DECISION, "variable moved once, for all its readers, because one writes it in place"),
     Relation("have", (V,), DERIVED, "bit set of the spaces a variable can be read in without a copy", N, OR),
     Relation("mask", (N, N), DERIVED, "bit set of the spaces a call accepts for an argument", N, OR),
@@ -97,6 +101,7 @@ RELATIONS: tuple[Relation, ...] = (
     # Asserted when a run is repeated with what an earlier one decided.
     Relation("grounded", (N, N), SEED, "slot that keeps the space of its init"),
     Relation("peeled", (N, N), SEED, "slot whose first trip is peeled"),
-    Relation("was-split", (N,), SEED, "call that was split"),
+    Relation("was-split", (N, N), SEED, "call that was split, space of its accumulator"),
+    Relation("wrote-back", (N, N, N), SEED, "call, argument written through a copy, space of the buffer"),
     Relation("rehomed", (V, N), SEED, "variable that was re-homed"),
 )
