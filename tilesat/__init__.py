@@ -7,6 +7,8 @@
 """
 
 from tilesat.bridge.infer import PassResult, infer_tile_memory_space
+from tilesat.bridge.orch import optimize_orch_tensors
+from tilesat.bridge.pipeline import optimize
 from tilesat.bridge.validate import Validation, validate
 from tilesat.diagnostics import Diagnostic, Severity
 from tilesat.errors import (
@@ -53,6 +55,8 @@ __all__ = [
     "first_difference",
     "infer_tile_memory_space",
     "interpret",
+    "optimize",
+    "optimize_orch_tensors",
     "parse",
     "preset",
     "random_arguments",

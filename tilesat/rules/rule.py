@@ -18,12 +18,12 @@ STAGES = {
     "inference": ("read", "demand", "resolve", "structure", "flows", "needs", "layout"),
     "residency": ("read", "promises", "storage", "evidence", "obstacles", "residency"),
     "placement": ("read", "contents", "placement"),
-    "reuse": ("buffers", "want", "first-want", "consider", "stale", "bars", "agree", "merge"),
-    "strides": ("buffers", "shapes", "wanted-views", "view-bars", "views"),
-    "gather": ("buffers", "gather-bars", "gathers"),
+    "reuse": ("names", "buffers", "overlaps", "want", "first-want", "consider", "stale", "bars", "agree", "merge"),
+    "strides": ("names", "shapes", "wanted-views", "view-bars", "view-gaps", "views"),
+    "gather": ("buffers", "overlaps", "gather-bars", "gathers"),
     "windows": (
-        *("buffers", "callee-bars", "callee-finals", "callee-loops", "callee-outputs", "callee-inputs"),
-        *("callee-choice", "launch-facts", "launch-loops", "launch-bars", "launch-choice"),
+        *("buffers", "overlaps", "callee-bars", "callee-finals", "callee-loops", "callee-outputs"),
+        *("callee-inputs", "callee-choice", "launch-facts", "launch-loops", "launch-bars", "launch-choice"),
     ),
 }
 PHASES = tuple(dict.fromkeys(phase for phases in STAGES.values() for phase in phases))
@@ -85,7 +85,8 @@ class Rule:
         new_facts: Node = [expander.expand(fact) for fact in facts]
         new_actions: Node = [part for action in actions for part in expander.action(action)]
         label = self.name if number == 0 else f"{self.name}#{number}"
-        return f'(rule {sexpr.write(new_facts)} {sexpr.write(new_actions)} :ruleset {ruleset_of(self.phase)} :name "{label}")'
+        parts = f"{sexpr.write(new_facts)} {sexpr.write(new_actions)}"
+        return f'(rule {parts} :ruleset {ruleset_of(self.phase)} :name "{label}")'
 
 
 class _Expander:

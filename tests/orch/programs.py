@@ -1,0 +1,591 @@
+"""Random whole programs: kernels, and an orchestration function that launches them on shared buffers.
+
+Driven by :class:`tilesat.lab.choices.Choices`: the lowest numbers give the simplest program. Programs are valid, stay
+inside their buffers, and never write a parameter In. They are full of what makes rewriting hard: buffers used again,
+kernels that read after they wrote, slices that overlap, carries that swap, results of branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tilesat.ir.nodes import Program
+from tilesat.ir.parser import parse
+from tilesat.lab.choices import Choices
+
+SMALL, LARGE, HALF = "pl.Tensor[[8, 16], pl.FP32]", "pl.Tensor[[16, 32], pl.FP32]", "pl.Tensor[[4, 16], pl.FP32]"
+SHAPES = {SMALL: "[8, 16]", LARGE: "[16, 32]", HALF: "[4, 16]"}
+TASK = "pl.Scalar[pl.TASK_ID]"
+INDEX = "pl.Scalar[pl.INDEX]"
+_INCORE = "@pl.function(type=pl.FunctionType.InCore, level=pl.Level.CHIP_DIE, role=pl.Role.SubWorker)"
+_ORCH = "@pl.function(type=pl.FunctionType.Orchestration, level=pl.Level.CHIP, role=pl.Role.Orchestrator)"
+
+
+@dataclass(frozen=True)
+class KernelText:
+    """A kernel: its text, its parameters as (direction, type), the types it returns."""
+
+    name: str
+    lines: tuple[str, ...]
+    params: tuple[tuple[str, str], ...]
+    returns: tuple[str, ...]
+
+
+@dataclass
+class _Body:
+    choices: Choices
+    lines: list[str] = field(default_factory=list)
+    count: int = 0
+
+    def name(self, prefix: str) -> str:
+        self.count += 1
+        return f"{prefix}{self.count}"
+
+    def add(self, line: str) -> None:
+        self.lines.append(line)
+
+    def tile(self, rows: int, value: str, columns: int = 16) -> str:
+        name = self.name("t")
+        self.add(f"{name}: pl.Tile[[{rows}, {columns}], pl.FP32, pl.Mem.Vec] = {value}")
+        return name
+
+    def load(self, tensor: str, offset: str, rows: int, columns: int = 16) -> str:
+        shape = f"[{rows}, {columns}]"
+        return self.tile(rows, f"pl.tile.load({tensor}, {offset}, {shape}, {shape}, target_memory=pl.Mem.Vec)", columns)
+
+    def combine(self, a: str, b: str, rows: int, columns: int = 16) -> str:
+        op = self.choices.pick(("add", "sub", "mul"))
+        return self.tile(rows, f"pl.tile.{op}({a}, {b})", columns)
+
+    def store(self, tile: str, offset: str, tensor: str, type_: str) -> str:
+        name = self.name("r")
+        self.add(f"{name}: {type_} = pl.tile.store({tile}, {offset}, {tensor})")
+        return name
+
+
+# ----------------------------------------------------------------------------------- kernels
+
+
+def _kernel(
+    name: str,
+    body: _Body,
+    params: list[tuple[str, str, str]],
+    results: list[tuple[str, str]],
+    *,
+    windowize: bool = False,
+) -> KernelText:
+    shown = ", ".join(f"{p}: {t if d == 'In' else f'pl.{d}[{t}]'}" for p, d, t in params)
+    returns = [t for _, t in results]
+    declared = returns[0] if len(returns) == 1 else f"tuple[{', '.join(returns)}]"
+    lines = [_INCORE, f"def {name}({shown}) -> {declared}:"]
+    if windowize:
+        lines.append('    pl.func_attr({"windowize": True})')
+    lines += [f"    {line}" for line in body.lines]
+    lines.append(f"    return {', '.join(r for r, _ in results)}")
+    return KernelText(name, tuple(lines), tuple((d, t) for _, d, t in params), tuple(returns))
+
+
+def _straight(choices: Choices, name: str) -> KernelText:
+    """Loads and stores of wholes and halves in any order; one or two outputs."""
+    body = _Body(choices)
+    outs = ["o", "p"][: choices.integer(1, 2)]
+    params = [("x", "In", SMALL), ("y", "In", SMALL), *((o, "Out", SMALL) for o in outs)]
+    whole = [body.load("x", "[0, 0]", 8)]
+    results: dict[str, str] = {}
+    pending = list(outs)
+    for _ in range(choices.integer(0, 4)):
+        action = choices.pick(("whole", "combine", "store", "half"))
+        if action == "whole":
+            whole.append(body.load(choices.pick(("y", "x")), "[0, 0]", 8))
+        elif action == "combine":
+            whole.append(body.combine(choices.pick(whole), choices.pick(whole), 8))
+        elif action == "store":
+            out = choices.pick(outs)
+            results[out] = body.store(whole[-1], "[0, 0]", out, SMALL)
+            pending = [o for o in pending if o != out]
+        else:
+            half = body.load(choices.pick(("x", "y")), choices.pick(("[0, 0]", "[4, 0]")), 4)
+            out = choices.pick(outs)
+            results[out] = body.store(half, choices.pick(("[0, 0]", "[4, 0]")), out, SMALL)
+    for out in pending:
+        results[out] = body.store(whole[-1], "[0, 0]", out, SMALL)
+    return _kernel(name, body, params, [(results[o], SMALL) for o in outs])
+
+
+def _blocks(choices: Choices, name: str) -> KernelText:
+    """A loop that stores block by block, reading here or elsewhere."""
+    body = _Body(choices)
+    read = choices.pick(("r", "4 - r", "0"))
+    write = choices.pick(("r", "4 - r", "0"))
+    kind = choices.pick(("range", "parallel"))
+    body.add(f"for j, (c,) in pl.{kind}(2, init_values=(o,)):")
+    inner = _Body(choices, count=10)
+    inner.add(f"r: {INDEX} = j * 4")
+    inner.add(f"at: {INDEX} = {read}")
+    tile = inner.load("x", "[at, 0]", 4)
+    if choices.chance(2):
+        tile = inner.combine(tile, inner.load("y", "[r, 0]", 4), 4)
+    stored = inner.store(tile, f"[{write}, 0]", "c", SMALL)
+    inner.add(f"f: {SMALL} = pl.yield_({stored})")
+    body.lines += [f"    {line}" for line in inner.lines]
+    params = [("x", "In", SMALL), ("y", "In", SMALL), ("o", "Out", SMALL)]
+    return _kernel(name, body, params, [("f", SMALL)])
+
+
+def _carried(choices: Choices, name: str) -> KernelText:
+    """An input that goes as a whole through a loop."""
+    body = _Body(choices)
+    first, second = body.load("x", "[0, 0]", 8), body.load("y", "[0, 0]", 8)
+    body.add(f"for k, (s,) in pl.range({choices.integer(1, 3)}, init_values=({first},)):")
+    inner = _Body(choices, count=10)
+    tile = inner.combine("s", second if choices.chance(2) else inner.load(choices.pick(("y", "x")), "[0, 0]", 8), 8)
+    inner.add(f"e: pl.Tile[[8, 16], pl.FP32, pl.Mem.Vec] = pl.yield_({tile})")
+    body.lines += [f"    {line}" for line in inner.lines]
+    stored = body.store("e", "[0, 0]", "o", SMALL)
+    params = [("x", "In", SMALL), ("y", "In", SMALL), ("o", "Out", SMALL)]
+    return _kernel(name, body, params, [(stored, SMALL)])
+
+
+def _gathered(choices: Choices, name: str) -> KernelText:
+    """Blocks gathered in a tile: filled or empty, covered or not, nested, guarded, read again, stored at an offset."""
+    body = _Body(choices)
+    large = choices.chance(3)
+    type_, offset = (LARGE, choices.pick(("[0, 0]", "[8, 16]"))) if large else (SMALL, "[0, 0]")
+    tile = "pl.Tile[[8, 16], pl.FP32, pl.Mem.Vec]"
+    init = choices.pick(
+        (
+            "pl.tile.create([8, 16], dtype=pl.FP32, target_memory=pl.Mem.Vec)",
+            "pl.tile.full([8, 16], dtype=pl.FP32, value=0.5)",
+        )
+    )
+    body.add(f"z: {tile} = {init}")
+    rows = choices.pick((4, 2))
+    trips = choices.integer(1, 2) if rows == 4 else choices.integer(3, 4)
+    body.add(f"for j, (acc,) in pl.range({trips}, init_values=(z,)):")
+    inner = _Body(choices, count=10)
+    inner.add(f"r: {INDEX} = j * {rows}")
+    block = inner.load("x", "[r, 0]", rows)
+    place = choices.pick(("[r, 0]", f"[{8 - rows} - r, 0]" if trips * rows == 8 else "[r, 0]", "[0, 0]"))
+    if choices.chance(4):
+        inner.add("if j == 0:")
+        inner.add(f"    n0: {tile} = pl.tile.assemble(acc, {block}, {place})")
+        inner.add(f"    n: {tile} = pl.yield_(n0)")
+        inner.add("else:")
+        inner.add(f"    n: {tile} = pl.yield_(acc)")
+    else:
+        inner.add(f"n: {tile} = pl.tile.assemble(acc, {block}, {place})")
+    inner.add(f"f: {tile} = pl.yield_(n)")
+    body.lines += [f"    {line}" for line in inner.lines]
+    if choices.chance(5):
+        other = body.tile(8, "pl.tile.exp(f)")
+        body.store(other, offset, "o", type_)
+    if choices.chance(5):
+        body.load("x", "[0, 0]", 8)
+    stored = body.store("f", offset, "o", type_)
+    return _kernel(name, body, [("x", "In", SMALL), ("o", "Out", type_)], [(stored, type_)])
+
+
+def _inout(choices: Choices, name: str) -> KernelText:
+    body = _Body(choices)
+    at = choices.pick(("[0, 0]", "[4, 0]"))
+    total = body.combine(body.load("x", "[0, 0]", 4), body.load("s", at, 4), 4)
+    stored = body.store(total, choices.pick(("[0, 0]", "[4, 0]")), "s", SMALL)
+    return _kernel(name, body, [("x", "In", SMALL), ("s", "InOut", SMALL)], [(stored, SMALL)])
+
+
+def _placed(choices: Choices, name: str) -> KernelText:
+    """A small block computed from a window of a large tensor, for an assemble."""
+    body = _Body(choices)
+    tile = body.load("x", "[r, 0]", 8)
+    stored = body.store(tile, "[0, 0]", "o", SMALL)
+    return _kernel(name, body, [("x", "In", LARGE), ("r", "In", INDEX), ("o", "Out", SMALL)], [(stored, SMALL)])
+
+
+def _window(choices: Choices, name: str) -> KernelText:
+    """A kernel that writes one window of a large tensor, straight or in a loop, dense or in pieces."""
+    body = _Body(choices)
+    direction = choices.pick(("Out", "InOut"))
+    column = choices.pick(("0", "16"))
+    form = choices.pick(("final", "dense", "pieces", "gaps"))
+    source = choices.pick(("r", "0"))
+    if form == "final":
+        tile = body.load("x", f"[{source}, {column}]", 4)
+        if direction == "InOut":
+            tile = body.combine(tile, body.load("o", f"[{choices.pick(('r', '0'))}, {column}]", 4), 4)
+        result = body.store(tile, f"[r, {column}]", "o", LARGE)
+        if choices.chance(3):
+            result = "o"
+    else:
+        step = {"dense": 2, "pieces": 3, "gaps": 1}[form]
+        base = "r + " if form == "dense" else ""
+        body.add(f"for j, (c,) in pl.range({choices.integer(2, 3)}, init_values=(o,)):")
+        inner = _Body(choices, count=10)
+        inner.add(f"at: {INDEX} = {base}j * {step}")
+        tile = inner.load("x", f"[at, {column}]", 2)
+        if choices.chance(4):
+            tile = inner.combine(tile, inner.load("c", f"[at, {column}]", 2), 2)
+        stored = inner.store(tile, f"[at, {column}]", "c", LARGE)
+        inner.add(f"f: {LARGE} = pl.yield_({stored})")
+        body.lines += [f"    {line}" for line in inner.lines]
+        result = "f"
+    params = [("x", "In", LARGE), ("r", "In", INDEX), ("o", direction, LARGE)]
+    return _kernel(name, body, params, [(result, LARGE)], windowize=True)
+
+
+def _reader(choices: Choices, name: str) -> KernelText:
+    """A windowed input and a whole output."""
+    body = _Body(choices)
+    tile = body.load("x", f"[r, {choices.pick(('0', '16'))}]", 8)
+    stored = body.store(tile, "[0, 0]", "o", SMALL)
+    params = [("x", "In", LARGE), ("r", "In", INDEX), ("o", "Out", SMALL)]
+    return _kernel(name, body, params, [(stored, SMALL)], windowize=True)
+
+
+KERNELS: tuple[Callable[[Choices, str], KernelText], ...] = (
+    _straight,
+    _blocks,
+    _carried,
+    _gathered,
+    _inout,
+    _placed,
+    _window,
+    _reader,
+)
+
+# ------------------------------------------------------------------------------- orchestration
+
+
+@dataclass(frozen=True)
+class _Tensor:
+    name: str
+    type: str
+    is_writable: bool
+
+
+class _Main:
+    """Emits the orchestration function."""
+
+    def __init__(self, choices: Choices, kernels: list[KernelText]) -> None:
+        self.choices = choices
+        self.kernels = kernels
+        self.lines: list[str] = []
+        self.indent = 1
+        self.count = 0
+        self.budget = 12
+        self.indices: list[str] = []
+        self.launched: dict[str, bool] = {}
+        """Kernels that a loop carries."""
+        self.unused = ["d", "c", "b", "a"]
+        """Small inputs that nothing uses so far: loops start from them, if the simplest comes about."""
+        self.scope: list[_Tensor] = [
+            *(_Tensor(name, SMALL, False) for name in ("a", "b", "c", "d", "e")),
+            _Tensor("big", LARGE, False),
+            _Tensor("res", LARGE, True),
+            _Tensor("io", SMALL, True),
+        ]
+
+    def text(self) -> list[str]:
+        self._statements(self.choices.integer(2, 5))
+        returned = self._returned()
+        declared = returned[0].type if len(returned) == 1 else f"tuple[{', '.join(t.type for t in returned)}]"
+        small = ", ".join(f"{name}: {SMALL}" for name in ("a", "b", "c", "d", "e"))
+        params = f"{small}, big: {LARGE}, n: {INDEX}, res: pl.Out[{LARGE}], io: pl.InOut[{SMALL}]"
+        head = [_ORCH, f"def main(self, {params}) -> {declared}:"]
+        return [*head, *self.lines, f"    return {', '.join(t.name for t in returned)}"]
+
+    def _returned(self) -> list[_Tensor]:
+        found = [self.choices.pick(list(reversed(self.scope))) for _ in range(self.choices.integer(1, 2))]
+        return list(dict.fromkeys(found))
+
+    def _name(self, prefix: str) -> str:
+        self.count += 1
+        return f"{prefix}_{self.count}"
+
+    def _add(self, line: str) -> None:
+        self.lines.append("    " * self.indent + line)
+
+    def _statements(self, count: int) -> None:
+        for _ in range(count):
+            if self.budget > 0:
+                self.budget -= 1
+                self.choices.span(self._statement)
+
+    def _statement(self) -> None:
+        kinds = ["call", "carry", "loop", "call", "carry", "assemble", "branch", "alias", "slice", "submit", "while"]
+        kind = self.choices.pick(kinds)
+        {
+            "call": lambda: self._launch(submit=False),
+            "submit": self._submit,
+            "loop": self._loop,
+            "carry": self._carry,
+            "while": self._while,
+            "assemble": self._assemble,
+            "branch": self._branch,
+            "alias": self._alias,
+            "slice": self._slice,
+        }[kind]()
+
+    # ------------------------------------------------------------------------- tensors
+
+    def _pick(self, type_: str, *, writable: bool = False) -> _Tensor | None:
+        found = [
+            t
+            for t in reversed(self.scope)
+            if t.type == type_ and (t.is_writable or not writable) and t.name not in self.unused
+        ]
+        return self.choices.pick(found[:6]) if found else None
+
+    def _bind(self, name: str, type_: str, writable: bool) -> _Tensor:
+        tensor = _Tensor(name, type_, writable)
+        self.scope.append(tensor)
+        return tensor
+
+    def _create(self, type_: str) -> str:
+        name = self._name("buf")
+        made = f"pl.tensor.create({SHAPES[type_]}, dtype=pl.FP32, layout=pl.TensorLayout.ND)"
+        self._add(f"{name}: {type_} = {made}")
+        return name
+
+    def _alias(self) -> None:
+        source = self.choices.pick(list(reversed(self.scope)))
+        name = self._name("al")
+        self._add(f"{name}: {source.type} = {source.name}")
+        self._bind(name, source.type, source.is_writable)
+
+    def _slice(self) -> None:
+        source = self._pick(LARGE)
+        assert source is not None
+        name = self._name("sl")
+        offset = self.choices.pick(("[0, 0]", "[8, 16]", "[4, 8]"))
+        self._add(f"{name}: {SMALL} = pl.tensor.slice({source.name}, [8, 16], {offset})")
+        self._bind(name, SMALL, source.is_writable and self.choices.chance(3))
+
+    def _assemble(self) -> None:
+        target, source = self._pick(LARGE, writable=True), self._pick(SMALL)
+        assert target is not None
+        assert source is not None
+        name = self._name("as")
+        offset = self.choices.pick(("[0, 0]", "[8, 16]", f"[{self._row()}, 0]"))
+        self._add(f"{name}: {LARGE} = pl.tensor.assemble({target.name}, {source.name}, {offset})")
+        self._bind(name, LARGE, True)
+
+    def _row(self) -> str:
+        options = ["0", "4", "8", *(f"{i} * 4" for i in self.indices[-1:]), *(f"{i} * 2" for i in self.indices[-1:])]
+        return self.choices.pick(options)
+
+    # ------------------------------------------------------------------------ launches
+
+    def _arguments(self, kernel: KernelText) -> list[str]:
+        args = []
+        for direction, type_ in kernel.params:
+            if type_ == INDEX:
+                args.append(self._row())
+                continue
+            writes = direction != "In"
+            found = self._pick(type_, writable=writes)
+            fresh = direction == "Out" and (found is None or not self.choices.chance(3 if type_ == SMALL else 2))
+            if fresh and type_ == LARGE and found is not None:
+                fresh = self.choices.chance(2)
+            args.append(self._create(type_) if fresh or found is None else found.name)
+        return args
+
+    def _launch(self, *, submit: bool) -> None:
+        # Mostly kernels that no loop carries: those must be merged at every launch.
+        calm = [k for k in self.kernels if k.name not in self.launched]
+        kernel = self.choices.pick(calm if calm and not self.choices.chance(4) else self.kernels)
+        args = ", ".join(self._arguments(kernel))
+        types = list(kernel.returns)
+        if submit:
+            whole = self._name("task")
+            self._add(f"{whole}: pl.Tuple[{', '.join([*types, TASK])}] = pl.submit(self.{kernel.name}, {args})")
+            self._project(whole, [*types, TASK])
+        elif len(types) == 1:
+            name = self._name("v")
+            self._add(f"{name}: {types[0]} = self.{kernel.name}({args})")
+            self._bind(name, types[0], True)
+        else:
+            whole = self._name("pair")
+            self._add(f"{whole}: pl.Tuple[{', '.join(types)}] = self.{kernel.name}({args})")
+            self._project(whole, types)
+
+    def _project(self, whole: str, types: list[str]) -> None:
+        for position, type_ in enumerate(types):
+            name = self._name("v")
+            self._add(f"{name}: {type_} = {whole}[{position}]")
+            if type_ != TASK:
+                self._bind(name, type_, True)
+
+    def _submit(self) -> None:
+        if not self.choices.chance(2):
+            self._launch(submit=True)
+            return
+        self._add("with pl.scope(mode=pl.ScopeMode.MANUAL):")
+        self.indent += 1
+        self._launch(submit=True)
+        self.indent -= 1
+
+    # -------------------------------------------------------------------------- blocks
+
+    def _inits(self) -> list[_Tensor]:
+        first = self.choices.pick(list(reversed(self.scope)))
+        inits = [first]
+        if self.choices.chance(2):
+            inits.append(self.choices.pick([t for t in reversed(self.scope) if t.type == first.type]))
+        return inits
+
+    def _body(self, inits: list[_Tensor], carries: list[str], extra: str = "") -> list[str]:
+        """The statements of a loop body and its yield; the names of the loop's results."""
+        outside = list(self.scope)
+        for init, carry in zip(inits, carries, strict=True):
+            self._bind(carry, init.type, init.is_writable)
+        self._statements(self.choices.integer(1, 3))
+        values = [self._yielded(init) for init in inits]
+        results = [self._name("out") for _ in inits]
+        self.scope = outside
+        if len(results) == 1 and not extra:
+            self._add(f"{results[0]}: {inits[0].type} = pl.yield_({values[0].name})")
+        else:
+            names = ", ".join([*([f"k_{self.count}"] if extra else []), *results])
+            self._add(f"{names} = pl.yield_({', '.join([*([extra] if extra else []), *(v.name for v in values)])})")
+        self.indent -= 1
+        for init, result, value in zip(inits, results, values, strict=True):
+            self._bind(result, init.type, init.is_writable and value.is_writable)
+        return results
+
+    def _yielded(self, init: _Tensor) -> _Tensor:
+        found = self._pick(init.type, writable=init.is_writable)
+        assert found is not None
+        return found
+
+    def _loop(self) -> None:
+        inits = self._inits()
+        carries = [self._name("c") for _ in inits]
+        index = self._name("i")
+        kind = self.choices.pick(("range", "range", "parallel"))
+        trips = self.choices.pick(("2", "3", "1"))
+        names = ", ".join(carries) + ("," if len(carries) == 1 else "")
+        values = ", ".join(t.name for t in inits) + ("," if len(inits) == 1 else "")
+        self._add(f"for {index}, ({names}) in pl.{kind}({trips}, init_values=({values})):")
+        self.indent += 1
+        self.indices.append(index)
+        self._body(inits, carries)
+        self.indices.pop()
+
+    def _carry(self) -> None:
+        """A loop that feeds a kernel's results back through fresh buffers, more or less."""
+        fitting = [k for k in self.kernels if ("Out", SMALL) in k.params and ("In", SMALL) in k.params]
+        if not fitting:
+            self._loop()
+            return
+        kernel = self.choices.pick(fitting)
+        self.launched[kernel.name] = True
+        count = min(len(kernel.returns), self.choices.integer(1, 2))
+        inits = [self._start() for _ in range(count)]
+        carries = [self._name("c") for _ in inits]
+        index = self._name("i")
+        names, values = ", ".join(carries), ", ".join(t.name for t in inits)
+        comma = "," if count == 1 else ""
+        self._add(
+            f"for {index}, ({names}{comma}) in pl.range({self.choices.integer(1, 3)}, init_values=({values}{comma})):"
+        )
+        self.indent += 1
+        outside = list(self.scope)
+        for init, carry in zip(inits, carries, strict=True):
+            self._bind(carry, init.type, init.is_writable)
+        if self.choices.chance(4):
+            self._statements(1)
+        results = self._fed(kernel, carries)
+        if self.choices.chance(4):
+            self._statements(1)
+        if self.choices.chance(4):
+            results[0] = self.choices.pick(carries)
+        if self.choices.chance(3):
+            results.reverse()
+        outs = [self._name("out") for _ in inits]
+        self.scope = outside
+        if count == 1:
+            self._add(f"{outs[0]}: {SMALL} = pl.yield_({results[0]})")
+        else:
+            self._add(f"{', '.join(outs)} = pl.yield_({', '.join(results)})")
+        self.indent -= 1
+        for init, out in zip(inits, outs, strict=True):
+            self._bind(out, SMALL, init.is_writable)
+
+    def _start(self) -> _Tensor:
+        """What a carry starts from: an input that nothing else uses, or anything."""
+        if self.unused and not self.choices.chance(3):
+            return _Tensor(self.unused.pop(), SMALL, False)
+        return self.choices.pick([t for t in reversed(self.scope) if t.type == SMALL])
+
+    def _fed(self, kernel: KernelText, carries: list[str]) -> list[str]:
+        """A call of ``kernel`` on ``carries`` with fresh outputs; as many results as carries."""
+        waiting = list(carries)
+        args = []
+        for direction, type_ in kernel.params:
+            if type_ == INDEX:
+                args.append("0")
+            elif direction == "Out" and not (type_ == SMALL and self.choices.chance(8)):
+                args.append(self._create(type_))
+            elif direction == "In" and type_ == SMALL and waiting and not self.choices.chance(4):
+                args.append(waiting.pop(0))
+            else:
+                found = self._pick(type_, writable=direction != "In")
+                args.append(found.name if found is not None else self._create(type_))
+        call = f"self.{kernel.name}({', '.join(args)})"
+        if len(kernel.returns) == 1:
+            name = self._name("v")
+            self._add(f"{name}: {kernel.returns[0]} = {call}")
+            self._bind(name, kernel.returns[0], True)
+            results = [name]
+        else:
+            whole = self._name("pair")
+            self._add(f"{whole}: pl.Tuple[{', '.join(kernel.returns)}] = {call}")
+            before = len(self.scope)
+            self._project(whole, list(kernel.returns))
+            results = [t.name for t in self.scope[before:]]
+        return (results + carries)[: len(carries)]
+
+    def _while(self) -> None:
+        inits = self._inits()
+        carries = [self._name("c") for _ in inits]
+        counter = self._name("w")
+        names, values = ", ".join([counter, *carries]), ", ".join(["0", *(t.name for t in inits)])
+        self._add(f"for ({names}) in pl.while_(init_values=({values})):")
+        self.indent += 1
+        self._add(f"pl.cond({counter} < 2)")
+        self._body(inits, carries, extra=f"{counter} + 1")
+
+    def _branch(self) -> None:
+        first = self.choices.pick(list(reversed(self.scope)))
+        condition = self.choices.pick(["n == 0", *(f"{i} == 0" for i in self.indices[-1:])])
+        result = self._name("phi")
+        outside = list(self.scope)
+        writable = True
+        for keyword in (f"if {condition}:", "else:"):
+            self._add(keyword)
+            self.indent += 1
+            self._statements(self.choices.integer(0, 2))
+            value = self._pick(first.type)
+            assert value is not None
+            writable = writable and value.is_writable
+            self._add(f"{result}: {first.type} = pl.yield_({value.name})")
+            self.indent -= 1
+            self.scope = list(outside)
+        self._bind(result, first.type, writable)
+
+
+def orchestration_text(choices: Choices) -> str:
+    """The text of a random program."""
+    kinds = [choices.pick(KERNELS) for _ in range(choices.integer(1, 3))]
+    kernels = [make(choices, f"k{number}") for number, make in enumerate(kinds)]
+    lines = ["# pypto.program: Random", "import pypto.language as pl", "", "@pl.program", "class Random:"]
+    for kernel in kernels:
+        lines += [f"    {line}" for line in kernel.lines]
+    lines += [f"    {line}" for line in _Main(choices, kernels).text()]
+    return "\n".join(lines) + "\n"
+
+
+def orchestration_program(choices: Choices) -> Program:
+    """A random program of kernels and an orchestration function ``main``."""
+    return parse(orchestration_text(choices))

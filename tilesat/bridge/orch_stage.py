@@ -1,0 +1,98 @@
+"""What the patterns of the orchestration pass share: their e-graph, their reports."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from tilesat.bridge.decisions import Decision
+from tilesat.diagnostics import Diagnostic, Severity
+from tilesat.extract.orch_choice import Chooser, LaunchOptions, Variant, choose_variants
+from tilesat.extract.orch_cost import CheckedOrchModel
+from tilesat.ir.nodes import Program
+from tilesat.ir.printer import print_stmt
+from tilesat.ir_terms.egraph import EGraph
+from tilesat.ir_terms.encode import Rows
+from tilesat.ir_terms.orch_facts import ProgramFacts, Workspace
+from tilesat.ir_terms.session import Clock, session
+from tilesat.rules.rule import STAGES, RuleSet, ruleset_of
+
+OVERWRITTEN_INPUT = "overwritten-input"
+"""The check that warns of parameters In that a merge overwrites."""
+
+
+@dataclass(slots=True)
+class Search:
+    """How to choose where the rules offer a choice."""
+
+    model: CheckedOrchModel
+    chooser: Chooser
+
+    def pick(
+        self, launches: Sequence[LaunchOptions], *, kernel: float | None = None, is_free: bool = False
+    ) -> list[Variant]:
+        """The variant of each launch; ``kernel`` is what a copy costs, by default what the model says."""
+        price = self.model.kernel if kernel is None else kernel
+        return choose_variants(launches, price, self.chooser, tie=self.model.statement / 64.0, is_free=is_free)
+
+
+@dataclass(slots=True)
+class OrchContext:
+    """The run of the pass over one program: rules, what is known of functions, what was decided so far.
+
+    Without ``search`` the rules' decisions for whole kernels are carried out as they are.
+    """
+
+    rules: RuleSet
+    search: Search | None = None
+    workspace: Workspace = field(default_factory=Workspace)
+    clock: Clock = field(default_factory=Clock)
+    decisions: list[Decision] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    def facts(self, program: Program) -> ProgramFacts:
+        start = time.perf_counter()
+        facts = ProgramFacts(program, self.workspace)
+        self.clock.add("facts", start)
+        return facts
+
+    @contextmanager
+    def decided(self, stage: str, rows: Rows) -> Iterator[EGraph]:
+        """The e-graph of ``stage`` over ``rows``, all its phases run."""
+        what = f"rule set '{self.rules.name}'"
+        start = time.perf_counter()
+        with session(self.rules.stage_program(stage), what=what) as graph:
+            start = self.clock.add("load rules", start)
+            graph.enter_rows(rows)
+            start = self.clock.add("load facts", start)
+            graph.graph.saturate(*map(ruleset_of, STAGES[stage]), what=what)
+            self.clock.add(f"saturate {stage}", start)
+            yield graph.graph
+
+    # ------------------------------------------------------------------------- reports
+
+    def decide(self, function: str, kind: str, subject: str, text: str, place: str, rules: Sequence[str]) -> None:
+        self.decisions.append(Decision(function, kind, subject, text, place, tuple(rules)))
+
+    def decline(
+        self, function: str, check: str, message: str, place: str, rules: Sequence[str], *, is_news: bool = True
+    ) -> None:
+        """Say that a rewrite is left out, and why; ``is_news`` where the documents or the program ask for it."""
+        self.decide(function, "stays", "", message, place, rules)
+        if is_news:
+            self.diagnostics.append(Diagnostic(Severity.NOTE, check, function, message, place))
+
+    def warn(self, function: str, check: str, message: str, place: str) -> None:
+        self.diagnostics.append(Diagnostic(Severity.WARNING, check, function, message, place))
+
+
+def place_at(facts: ProgramFacts, number: int) -> str:
+    """The first line of statement ``number``."""
+    return print_stmt(facts.statement(number)).split("\n", 1)[0]
+
+
+def local_name(key: str) -> str:
+    """The variable of a key ``function:name``."""
+    return key.partition(":")[2]

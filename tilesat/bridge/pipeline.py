@@ -1,0 +1,72 @@
+"""Both passes in the order of the compiler's pipeline."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tilesat.bridge.infer import STATUSES, PassResult, Progress, infer_tile_memory_space
+from tilesat.bridge.orch import PATTERNS, optimize_orch_tensors
+from tilesat.extract.cost import CostModel
+from tilesat.extract.orch_cost import OrchCostModel
+from tilesat.ir.hardware import Hardware
+from tilesat.ir.nodes import Program
+from tilesat.rules.rule import RuleSet
+
+
+def optimize(
+    program: Program,
+    *,
+    rules: str | RuleSet = "reference",
+    cost: str | CostModel = "traffic",
+    orch_cost: str | OrchCostModel | None = None,
+    hardware: str | Hardware | None = None,
+    exact: bool = False,
+    time_limit: float = 10.0,
+    seed: int = 0,
+    check: bool = True,
+    progress: Progress | None = None,
+) -> PassResult:
+    """Optimise the tensors of the orchestration, then place the tiles of the kernels.
+
+    The arguments are those of :func:`optimize_orch_tensors` and :func:`infer_tile_memory_space`; ``orch_cost`` is the
+    model of the first pass, by default the preset that ``cost`` names. ``timings`` are those of both passes, with the
+    name of the pass in front; costs are those of the second, which prices kernels in full.
+    """
+    model = orch_cost if orch_cost is not None else cost if isinstance(cost, str) else "traffic"
+    first = optimize_orch_tensors(
+        program,
+        rules=rules,
+        cost=model,
+        hardware=hardware,
+        exact=exact,
+        time_limit=time_limit,
+        seed=seed,
+        check=check,
+        progress=progress,
+    )
+
+    def later(done: int, name: str) -> None:
+        if progress is not None:
+            progress(done + len(PATTERNS), name)
+
+    second = infer_tile_memory_space(
+        first.program,
+        rules=rules,
+        cost=cost,
+        hardware=hardware,
+        exact=exact,
+        time_limit=time_limit,
+        seed=seed,
+        check=check,
+        progress=later,
+    )
+    timings = {f"orch: {stage}": seconds for stage, seconds in first.timings.items()}
+    timings |= {f"infer: {stage}": seconds for stage, seconds in second.timings.items()}
+    known = [status for status in (first.status, second.status) if status in STATUSES]
+    return replace(
+        second,
+        decisions=first.decisions + second.decisions,
+        diagnostics=first.diagnostics + second.diagnostics,
+        timings=timings,
+        status=max(known, key=STATUSES.index, default="reference"),
+    )
