@@ -33,7 +33,9 @@ def main() -> None:
     console.print(_comparison(reference, optimal))
 
     validation = tilesat.validate(program, optimal.program)
-    console.print(f"interpreted on random inputs before and after: {'equal' if validation.ok else validation.difference}")
+    console.print(
+        f"interpreted on random inputs before and after: {'equal' if validation.ok else validation.difference}"
+    )
     if not validation.ok:
         raise SystemExit(1)
 

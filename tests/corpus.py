@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from tilesat.ir.nodes import Program
@@ -31,7 +31,7 @@ class Case:
         return _parse(DATA / "cases" / self.name / "peer_after.py")
 
 
-@lru_cache(maxsize=None)
+@cache
 def _parse(path: Path) -> Program:
     return parse(path)
 

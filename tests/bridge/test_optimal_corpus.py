@@ -25,7 +25,11 @@ def hardware_of(case: Case) -> str | None:
 
 def place(case: Case, cost: str = "traffic", **options: object) -> tilesat.PassResult:
     return tilesat.infer_tile_memory_space(
-        case.before, rules="optimal", cost=cost, hardware=hardware_of(case), **options  # type: ignore[arg-type]
+        case.before,
+        rules="optimal",
+        cost=cost,
+        hardware=hardware_of(case),
+        **options,  # type: ignore[arg-type]
     )
 
 

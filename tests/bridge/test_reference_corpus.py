@@ -18,7 +18,7 @@ RESIDENT = cases_of("R")
 
 # Where a kernel's peer output is wrong, by function, and why (the kernels' notes and peer behaviour, 6.4).
 PEER_MISTAKES = {
-    ("expert_gate", "gate_shared_expert"): "the plain store in the first arm reads a Vec copy, though Acc can be stored",
+    ("expert_gate", "gate_shared_expert"): "the first arm's store reads a Vec copy, though Acc can be stored",
     ("seeded_mix", "mix_steps"): "a branch yields Vec into an Acc result, and a vector op reads the Acc carry",
 }
 

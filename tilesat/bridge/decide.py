@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from itertools import count
 
 from tilesat.bridge.decisions import Decision, place_of, plan_decisions
 from tilesat.bridge.elaborate import Elaborator
 from tilesat.diagnostics import Diagnostic, Severity
+from tilesat.errors import SolveError
 from tilesat.extract.decided import PlanReader, Premises
 from tilesat.extract.plan import Plan
 from tilesat.ir.hardware import Hardware
 from tilesat.ir.nodes import Function
 from tilesat.ir_terms.session import Clock, Encoded, Session, encode_function
 from tilesat.rules.rule import ruleset_of
+
+# Each round takes over at least one rewrite of a call, slot or variable; real functions need two or three.
+MOST_ROUNDS = 50
 
 
 @dataclass(slots=True)
@@ -54,7 +59,12 @@ class InferenceStage:
         graph = self.session.graph
         premises = Premises()
         resolve, structure = ruleset_of("resolve"), ruleset_of("structure")
-        while True:
+        for rounds in count(1):
+            if rounds > MOST_ROUNDS:
+                raise SolveError(
+                    f"{self.what} rewrites '{encoded.function.name}' without end",
+                    hint="see the rules of family legalize",
+                )
             self.session.enter(encoded, premises.rows())
             start = self.clock.add("load terms", start)
             graph.saturate(ruleset_of("read"), ruleset_of("demand"), what=self.what)

@@ -8,7 +8,22 @@ from tilesat.bridge.rebuild import Rebuilder, with_target
 from tilesat.bridge.retype import retyped_call
 from tilesat.extract.plan import Copy, Plan
 from tilesat.ir.index import FunctionIndex
-from tilesat.ir.nodes import Assign, BinOp, Const, EvalStmt, Expr, For, If, ListExpr, OpCall, Result, Stmt, Var, While, Yield
+from tilesat.ir.nodes import (
+    Assign,
+    BinOp,
+    Const,
+    EvalStmt,
+    Expr,
+    For,
+    If,
+    ListExpr,
+    OpCall,
+    Result,
+    Stmt,
+    Var,
+    While,
+    Yield,
+)
 from tilesat.ir.types import MemorySpace, TileType
 from tilesat.ir.walk import names_in, reads
 from tilesat.ir_terms.facts import PRODUCTS

@@ -20,7 +20,7 @@ def placement_decisions(places: PlaceGraph, solution: Solution, elaborator: Plac
         for execution in executions:
             node = execution.node
             source = elaborator.schedule.names[node.children[0]] if node.children else ""
-            text = _text(places, node, execution.name, source)
+            text = _text(node, execution.name, source)
             rules = dict.fromkeys((*node.reasons, *_carried(places, solution, execution.cls)))
             kind = _KINDS[node.kind]
             place = place_of(places.index, execution.site)
@@ -40,7 +40,7 @@ def _carried(places: PlaceGraph, solution: Solution, cls: int) -> list[str]:
     return reasons
 
 
-def _text(places: PlaceGraph, node: Node, name: str, source: str) -> str:
+def _text(node: Node, name: str, source: str) -> str:
     if node.kind == "Load":
         return f"{name} = load into {SPACES[node.data[1]].value}"
     if node.kind == "Move":

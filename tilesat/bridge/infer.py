@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tilesat.bridge.decide import Inferred, InferenceStage
+from tilesat.bridge.decide import InferenceStage, Inferred
 from tilesat.bridge.decisions import Decision
 from tilesat.bridge.placing import Placed, PlacementStage, SearchOptions
 from tilesat.bridge.residency import ResidencyPass, Standing, strip_marks
@@ -101,9 +101,10 @@ def infer_tile_memory_space(
     ``rules`` is a preset's name or a rule set, ``cost`` a preset's name or a model (it matters where the rules offer a
     choice), ``hardware`` a chip's name (``910b``, ``950``) or ``None`` for what all chips share. ``options`` are
     promises and permissions beyond the rules (``assume_noalias``, ``hoist_manual_loads``, ``assume_nonzero_trips``,
-    ``retarget_loads``; see :func:`tilesat.rules.catalogue.options`). ``exact`` proves the choice with a solver, within ``time_limit`` seconds. Functions of other kinds come back as they are (INF-S-01).
-    With ``check`` the result is verified; the input always is, before anything is touched. ``progress`` is called with
-    the number of functions done and the name of the next.
+    ``retarget_loads``; see :func:`tilesat.rules.catalogue.options`). ``exact`` proves the choice with a solver, within
+    ``time_limit`` seconds. Functions of other kinds come back as they are (INF-S-01). With ``check`` the result is
+    verified; the input always is, before anything is touched. ``progress`` is called with the number of functions done
+    and the name of the next.
 
     Raises :class:`tilesat.VerifyError` for input that violates a required property (INF-S-02, INF-S-03),
     :class:`tilesat.RuleError` or :class:`tilesat.SolveError` when the rules fail, and
@@ -217,7 +218,7 @@ class _Pass:
 
     def _check(self, result: Program) -> list[Diagnostic]:
         start = time.perf_counter()
-        require(result, OUTPUT_PROPERTIES)
+        require(result, OUTPUT_PROPERTIES, hardware=self.chip)
         found = list(verify(result, properties=("HardwarePaths",), hardware=self.chip))
         self.clock.add("verify output", start)
         return found

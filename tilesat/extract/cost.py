@@ -169,5 +169,7 @@ class CheckedModel:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise CostModelError(f"cost model '{self.name}': {what} returned {value!r}", hint="return a number")
         if not math.isfinite(value) or value < 0:
-            raise CostModelError(f"cost model '{self.name}': {what} returned {value}", hint="prices are finite and >= 0")
+            raise CostModelError(
+                f"cost model '{self.name}': {what} returned {value}", hint="prices are finite and >= 0"
+            )
         return float(value)

@@ -9,6 +9,7 @@ from tilesat.errors import SolveError
 from tilesat.extract.plan import Copy, Plan, Reasons
 from tilesat.ir.hardware import Hardware, move_path
 from tilesat.ir.index import FunctionIndex
+from tilesat.ir.printer import print_stmt
 from tilesat.ir.types import MemorySpace
 from tilesat.ir_terms.egraph import EGraph
 from tilesat.ir_terms.relations import BY_NAME, SPACE_NUMBERS, SPACES
@@ -73,7 +74,17 @@ class Premises:
         for name, number in read_decision(graph, "rehome"):
             self.rehomes.add((name, number))
             self.reasons["rehome", name] = why["rehome"].get((name, number), ())
+        self._keep_to_buffers(graph)
         return before != self.rows()
+
+    def _keep_to_buffers(self, graph: EGraph) -> None:
+        """What goes back into a buffer goes where that buffer is now."""
+        seen = {name: code % 16 for name, code in graph.table("seen").read("str", "int")}
+        for site, position, name in graph.table("reads").read("int", "int", "str"):
+            if position == 0 and site in self.splits and name in seen:
+                self.splits[site] = seen[name]
+            if (site, position) in self.write_backs and name in seen:
+                self.write_backs[site, position] = seen[name]
 
 
 class PlanReader:
@@ -127,6 +138,13 @@ class PlanReader:
                 plan.write_backs[site] = (0, SPACES[number])
         for (site, position), number in premises.write_backs.items():
             plan.write_backs[site] = (position, SPACES[number])
+        for site, (_, space) in plan.write_backs.items():
+            if space not in (MemorySpace.Vec, MemorySpace.Mat):
+                raise SolveError(
+                    f"what '{print_stmt(self.index.sites[site])}' writes is read later under an older name in "
+                    f"{space.value}, and nothing can put it there",
+                    hint="read it under the name of the written tile",
+                )
         for name, number in premises.rehomes:
             if plan.spaces[name] is not SPACES[number]:
                 plan.rehomes[name] = SPACES[number]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from tilesat.extract.graph import Choice, Node, violation
 from tilesat.extract.places import PlaceGraph
 from tilesat.ir.nodes import Assign, OpCall, Var
@@ -15,6 +17,10 @@ def identity_choice(places: PlaceGraph) -> Choice | None:
     return _Identity(places).run()
 
 
+# Where ways lead back to where they came from the search tries others; it gives up after so many steps.
+STEPS_PER_CLASS = 20
+
+
 class _Identity:
     def __init__(self, places: PlaceGraph) -> None:
         self.places = places
@@ -25,22 +31,56 @@ class _Identity:
             for relation in ("operand-at", "flow-at")
             for site, slot, name, _ in places.egraph.table(relation).read("int", "int", "str", "int")
         }
+        self._steps = 0
         self._use_key = {cls: key for key, cls in places.operand_class.items()}
         self._use_key.update({cls: key[:2] for key, cls in places.flow_class.items()})
 
     def run(self) -> Choice | None:
+        """Depth first; where the input's own way leads back to where it came from, the next best way."""
         choice: Choice = {}
-        pending = list(self.graph.roots)
-        while pending:
-            cls = pending.pop()
-            if cls in choice:
-                continue
-            number = self._pick(cls)
-            if number is None:
+        for root in self.graph.roots:
+            if not self._satisfy(root, choice):
                 return None
-            choice[cls] = number
-            pending.extend(self.graph.nodes[number].children)
         return choice if violation(self.graph, choice) is None else None
+
+    def _satisfy(self, root: int, choice: Choice) -> bool:
+        """Choose for ``root`` and all that it needs and has no choice yet; false where that cannot be done."""
+        path: dict[int, Iterator[int]] = {} if root in choice else {root: self._candidates(root)}
+        trial: dict[int, int | None] = dict.fromkeys(path)
+        while path:
+            if self._steps > STEPS_PER_CLASS * len(self.graph.classes):
+                return False
+            self._steps += 1
+            cls = next(reversed(path))
+            number = trial[cls]
+            if number is None:
+                number = trial[cls] = next(path[cls], None)
+            if number is None:
+                path.popitem()
+                if not path:
+                    return False
+                trial[next(reversed(path))] = None
+                continue
+            needed = [child for child in self.graph.nodes[number].children if child not in choice]
+            if any(child in path for child in needed):
+                trial[cls] = None
+            elif needed:
+                path[needed[0]] = self._candidates(needed[0])
+                trial[needed[0]] = None
+            else:
+                choice[cls] = number
+                path.popitem()
+        return True
+
+    def _candidates(self, cls: int) -> Iterator[int]:
+        """The way the input has ``cls``, then what is read where it is, then the rest."""
+        first = self._pick(cls)
+        rest = [number for number in self.graph.classes[cls] if number != first]
+        ordered = sorted(rest, key=lambda number: self.graph.nodes[number].kind != "Read")
+        for number in ordered if first is None else (first, *ordered):
+            guard = self.graph.nodes[number].guard
+            if guard is None or self._pick(guard[0]) == guard[1]:
+                yield number
 
     def _pick(self, cls: int) -> int | None:
         numbers = self.graph.classes[cls]
@@ -71,8 +111,7 @@ class _Identity:
         assert type_.space is not None
         return type_.space
 
-    def _first(self, cls: int, fits: object) -> int | None:
-        assert callable(fits)
+    def _first(self, cls: int, fits: Callable[[Node], bool]) -> int | None:
         return next((n for n in self.graph.classes[cls] if fits(self.graph.nodes[n])), None)
 
     def _place(self, cls: int) -> int | None:
@@ -83,9 +122,10 @@ class _Identity:
         for name, _ in self.places.members.get(content, ()):
             definition = self.index.definitions[name]
             if name in self.places.floating and self._space(name) is space and definition.region in around:
-                if definition.region != region:
-                    return self._first(cls, lambda node: node.kind == "Up")
-                return self._made(cls, name, layout)
+                up = definition.region != region
+                made = self._first(cls, lambda node: node.kind == "Up") if up else self._made(cls, name, layout)
+                if made is not None:
+                    return made
         found = self._first(cls, lambda node: node.kind == "Read")
         return found if found is not None else self._first(cls, lambda node: node.kind == "Look")
 
@@ -107,7 +147,7 @@ class _Identity:
         def fits(node: Node) -> bool:
             if node.kind != kind or self._at_space(node.children[0]) is not origin:
                 return False
-            return node.data[2] == layout if kind == "Move" else node.data[0] == site
+            return bool(node.data[2] == layout if kind == "Move" else node.data[0] == site)
 
         found = self._first(cls, fits)
         return found if found is not None else self._first(cls, lambda node: node.kind == "AnyOf")

@@ -44,7 +44,7 @@ class Plan:
     clones: dict[tuple[str, MemorySpace], Reasons] = field(default_factory=dict)
     splits: dict[int, Reasons] = field(default_factory=dict)
     write_backs: dict[int, tuple[int, MemorySpace]] = field(default_factory=dict)
-    """Call whose written argument is a copy that goes back into the old buffer -> that argument, space of the buffer."""
+    """Call that writes a copy which goes back into the old buffer -> the argument it writes, space of the buffer."""
     peels: dict[int, int] = field(default_factory=dict)
     """Accumulating call site -> site of the loop whose first trip is peeled."""
     rehomes: dict[str, MemorySpace] = field(default_factory=dict)

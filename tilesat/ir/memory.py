@@ -127,7 +127,7 @@ class MemorySSA:
         self.use_versions: dict[tuple[int, str], Versions] = {}
         """(site, group) -> (written, ordered) version that the statement reads."""
         self.entry_versions: dict[tuple[int, str], Versions] = {}
-        """(region, group) -> versions current where the region is entered."""
+        """(region, group) -> versions before a branch or loop, where every trip of the loop starts with the same."""
         self._writes: dict[int, tuple[str, ...]] = {}
         self._barriers = [is_barrier(stmt) for stmt in index.sites]
         self._join_buffers()
@@ -157,11 +157,11 @@ class MemorySSA:
         for stmt in self.index.sites:
             if not isinstance(stmt, Assign) or not isinstance(stmt.type, (TileType, TensorType)):
                 continue
-            source = self._shared_source(stmt.value)
+            source = self.shared_source(stmt.value)
             if source is not None:
                 self.groups.union(stmt.name, source)
 
-    def _shared_source(self, value: Expr) -> str | None:
+    def shared_source(self, value: Expr) -> str | None:
         """The variable whose buffer the result of ``value`` is."""
         if isinstance(value, Var):
             return value.name
@@ -329,8 +329,6 @@ class _Numbering:
             self._current[group] = self._fresh
 
     def region(self, region: int) -> None:
-        for group in self._read[region]:
-            self.entries[region, group] = self._versions(group)
         for site in self.index.regions[region].sites:
             stmt = self.index.sites[site]
             if isinstance(stmt, If):
@@ -350,7 +348,10 @@ class _Numbering:
     def _loop(self, site: int, stmt: For | While) -> None:
         self._record(site, stmt)
         body = self.index.arms[site, 0]
+        before = {group: self._versions(group) for group in self._read[body]}
         self._renew(self._changed[body])
+        # Every trip but the first starts from what the trip before has left.
+        self.entries.update(((body, g), v) for g, v in before.items() if v == self._versions(g))
         self.region(body)
         self._renew(self._changed[body])
 
@@ -361,5 +362,6 @@ class _Numbering:
         before = {group: self._current.get(group, 0) for group in changed}
         for arm in arms:
             self._current.update(before)
+            self.entries.update(((arm, group), self._versions(group)) for group in self._read[arm])
             self.region(arm)
         self._renew(changed)

@@ -150,7 +150,23 @@ class FactCollector:
             call = called(self.index.sites[site])
             assert isinstance(call, OpCall)
             name = next(names_in(call.args[position]))
-            self._add("anchored" if self.memory.group(name) in anchored else "movable", name)
+            is_anchored = self.memory.group(name) in anchored or self._is_written_into(name)
+            self._add("anchored" if is_anchored else "movable", name)
+
+    def _is_written_into(self, name: str) -> bool:
+        """Whether ``name`` is, or is a view or alias of, what an op left in a buffer it was given."""
+        while (site := self.index.definitions[name].site) >= 0:
+            stmt = self.index.sites[site]
+            if not isinstance(stmt, Assign):
+                return False
+            source = self.memory.shared_source(stmt.value)
+            if source is None or source not in self._tile_set:
+                return False
+            info = op_info(stmt.value.op) if isinstance(stmt.value, OpCall) else None
+            if info is not None and not info.is_view:
+                return True
+            name = source
+        return False
 
     def _is_bound_view(self, name: str) -> bool:
         """Whether ``name`` is a view that exists in one space only."""

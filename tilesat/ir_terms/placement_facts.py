@@ -26,14 +26,14 @@ from tilesat.ir.nodes import (
 )
 from tilesat.ir.ops import OpInfo, OutputRule, op_info
 from tilesat.ir.printer import print_expr
-from tilesat.ir.types import MemorySpace, TileType
+from tilesat.ir.types import MemorySpace, TensorType, TileType
 from tilesat.ir.walk import names_in, own_exprs, reads
 from tilesat.ir_terms.encode import Rows
 from tilesat.ir_terms.facts import LOAD, ON_CHIP
 from tilesat.ir_terms.relations import SPACE_NUMBERS
 from tilesat.rules.moves import INIT_SLOT, YIELD_SLOT
 
-EXTRACT = "tile.extract"
+EXTRACT, MOVE, STORE = "tile.extract", "tile.move", "tile.store"
 # A view may look at a copy in Vec, which is flat; boxed copies keep what their producer gave them.
 _LOOKS_IN_VEC = frozenset({"tile.slice", "tile.reshape", "tile.set_validshape"})
 _CARRIABLE = (MemorySpace.Vec, MemorySpace.Mat, MemorySpace.Acc)
@@ -68,6 +68,7 @@ class PlacementCollector:
         for site, stmt in enumerate(index.sites):
             for name in dict.fromkeys(reads(stmt)):
                 self._reads[name].append(site)
+        self._move_edges = sorted(move_edges(chip))
         self.floating = self._find_floating()
         self._regions()
         self._edges()
@@ -193,7 +194,7 @@ class PlacementCollector:
             self._add("defined-in", name, index.definitions[name].region)
 
     def _edges(self) -> None:
-        for source, target in move_edges(self.chip):
+        for source, target in self._move_edges:
             if source in ON_CHIP and target in ON_CHIP:
                 self._add("move-edge", SPACE_NUMBERS[source], SPACE_NUMBERS[target])
                 self._add("cut-edge", SPACE_NUMBERS[source], SPACE_NUMBERS[target])
@@ -261,6 +262,7 @@ class PlacementCollector:
             self._add("own-alias", name, value.name)
             return
         if info is not None and info.is_view and source is not None and source in self.tiles:
+            self._home(name)
             self._view(site, name, source, call)
             self._add("own-view", name, source)
             return
@@ -282,11 +284,7 @@ class PlacementCollector:
     def _home(self, name: str) -> None:
         type_ = self.index.types[name]
         assert isinstance(type_, TileType)
-        if (
-            type_.space is MemorySpace.Vec
-            and type_.layout.slayout == "none_box"
-            and type_.layout.blayout == "row_major"
-        ):
+        if type_.space is MemorySpace.Vec and is_row_major(type_):
             self._add("row-major-home", name)
 
     def _floating(self, site: int, stmt: Assign, source: str | None) -> None:
@@ -310,9 +308,22 @@ class PlacementCollector:
             made = self._version(site, source)
             for version in self._read_versions(name):
                 self._add(relation, site, name, version, source, made)
+            if value.op == MOVE:
+                self._own_move(site, name, source)
             self._fixed(site, name, value)
             return
         self._view(site, name, source, value)
+
+    def _own_move(self, site: int, name: str, source: str) -> None:
+        """Moves that no rule would make again; those that change neither space nor layout need not be made."""
+        origin, target = self.space(source), self.space(name)
+        old, new = self.index.types[source], self.index.types[name]
+        assert isinstance(old, TileType)
+        assert isinstance(new, TileType)
+        if (origin, target) in self._move_edges or (origin is target and old.layout == new.layout):
+            return
+        layout = ROW_MAJOR if target is MemorySpace.Vec and is_row_major(new) else ANY
+        self._add("own-move", site, SPACE_NUMBERS[origin], SPACE_NUMBERS[target], layout)
 
     def _read_versions(self, name: str) -> list[int]:
         """Versions at which ``name``, which nobody writes, is read."""
@@ -322,6 +333,14 @@ class PlacementCollector:
         assert call is not None
         self._add("view-at", site, name, source)
         self._add("lookable", site, SPACE_NUMBERS[self.space(name)])
+        info = op_info(call.op)
+        bound = info.slot(0) if info is not None else ()
+        if not bound:
+            self._add("view-anywhere", site)
+        for space in bound:
+            self._add("view-only", site, SPACE_NUMBERS[space])
+        if call.op == "tile.reshape":
+            self._add("plain-view", site)
         if call.op in _LOOKS_IN_VEC:
             self._add("lookable", site, SPACE_NUMBERS[MemorySpace.Vec])
         self._fixed(site, name, call)
@@ -400,9 +419,12 @@ class PlacementCollector:
             if not isinstance(arg, Var) or arg.name not in self.tiles:
                 continue
             allowed = info.slot(position) if info is not None else ()
+            if call.op == STORE and position == 0 and self._converts(call):
+                allowed = (MemorySpace.Acc,)
             spaces: list[MemorySpace]
-            if call.op == "tile.move" and position == 0:
-                spaces = [s for s in ON_CHIP if self._moves(s, site)]
+            if call.op == MOVE and position == 0:
+                now = self.space(arg.name)
+                spaces = [s for s in ON_CHIP if s is now or self._moves(s, site)]
             elif allowed:
                 spaces = list(allowed)
             else:
@@ -410,6 +432,12 @@ class PlacementCollector:
             self._operand(site, position, arg.name, spaces, copyable=position not in written and info is not None)
         nested = [arg for arg in call.args if not isinstance(arg, Var)]
         self._named_operands(site, [*nested, *(value for _, value in (*call.kwargs, *call.attrs))])
+
+    def _converts(self, store: OpCall) -> bool:
+        """Whether ``store`` changes the dtype on its way, which only the way out of Acc does."""
+        types = [self.index.types.get(arg.name) for arg in store.args if isinstance(arg, Var)]
+        dtypes = {type_.dtype for type_ in types if isinstance(type_, (TileType, TensorType))}
+        return len(dtypes) > 1
 
     def _moves(self, source: MemorySpace, site: int) -> bool:
         """Whether the move at ``site`` could start from ``source``."""
@@ -438,7 +466,7 @@ class PlacementCollector:
         call = called(self.index.sites[site])
         type_ = self.index.types[name]
         assert isinstance(type_, TileType)
-        row_major = type_.layout.slayout == "none_box" and type_.layout.blayout == "row_major"
+        row_major = is_row_major(type_)
         if name in self.floating and type_.space is MemorySpace.Vec:
             return ROW_MAJOR if row_major else ANY
         info = op_info(call.op) if isinstance(call, OpCall) else None
@@ -484,6 +512,11 @@ class PlacementCollector:
 
 
 NAMED_SLOT = 3000
+
+
+def is_row_major(tile: TileType) -> bool:
+    """Whether ``tile`` is row-major without boxes."""
+    return tile.layout.slayout == "none_box" and tile.layout.blayout == "row_major"
 
 
 def _tile_source(value: Expr) -> str | None:

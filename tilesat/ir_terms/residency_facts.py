@@ -45,13 +45,16 @@ FACTORS = {
 
 def is_load(stmt: Stmt) -> bool:
     """Whether ``stmt`` loads a tile from global memory."""
-    is_tile = isinstance(stmt, Assign) and isinstance(stmt.type, TileType)
-    return is_tile and isinstance(stmt.value, OpCall) and stmt.value.op == LOAD
+    if not isinstance(stmt, Assign) or not isinstance(stmt.type, TileType):
+        return False
+    return isinstance(stmt.value, OpCall) and stmt.value.op == LOAD
 
 
 def is_mat_load(stmt: Stmt) -> bool:
     """Whether ``stmt`` loads from global memory into Mat."""
-    return is_load(stmt) and isinstance(stmt.type, TileType) and stmt.type.space is MemorySpace.Mat
+    if not is_load(stmt) or not isinstance(stmt, Assign):
+        return False
+    return isinstance(stmt.type, TileType) and stmt.type.space is MemorySpace.Mat
 
 
 def has_mark(call: OpCall) -> bool:

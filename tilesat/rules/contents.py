@@ -62,16 +62,14 @@ RULES: tuple[Rule, ...] = (
     ),
     _rule(
         "own-view",
-        "a view of a buffer, and the result of an op that follows an operand, are in the same space",
+        "a view, and the result of an op that follows an operand, are where that is; so is the view of a copy",
         """
-        (rule ((own-view h m) (owns m s)) ((owns h s) (offer (Own h s) (Home h s))))
+        (rule ((own-view h m) (owns m s) (view-at site h m) (view-anywhere site))
+              ((owns h s) (lookable site s) (offer (Own h s) (Home h s))))
+        (rule ((own-view h m) (owns m s) (view-at site h m) (view-only site s))
+              ((owns h s) (lookable site s) (offer (Own h s) (Home h s))))
         (rule ((follows h m) (owns m s)) ((owns h s) (offer (Own h s) (Home h s))))
         """,
-    ),
-    _rule(
-        "look-where-owned",
-        "a view can look at a tile wherever the tile's own buffer may be",
-        "(rule ((own-view h m) (owns m s) (view-at site h m)) ((lookable site s)))",
     ),
     _rule(
         "own-alias",

@@ -128,7 +128,7 @@ RULES: tuple[Rule, ...] = (
     ),
     _rule(
         "write-back",
-        "a tile that cannot move, because a view of it exists in its space only, gets back what was written to a copy",
+        "a tile that cannot move for all its readers gets back what was written to a copy",
         """
         (rule ((lingers site k) (reads site k v) (anchored v) (= c (seen v)) (= m (mask site k))
                (= 0 (& m (<< 1 (space-of c)))) (op-at site op) (slot-first op k t) (hop (space-of c) t h))

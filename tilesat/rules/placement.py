@@ -69,9 +69,9 @@ RULES: tuple[Rule, ...] = (
         MOVES,
         "a content can be read from the buffer of a variable that holds it, inside the variable's scope",
         """
-        (rule ((= p (At (Of v e) s 0 r)) (has-buffer v) (owns v s) (defined-in v d) (ancestor r d n))
+        (rule ((= p (At (Of v e) s 0 r)) (owns v s) (defined-in v d) (ancestor r d n))
               ((offer p (Read (Own v s)))))
-        (rule ((= p (At (Of v e) $Vec 1 r)) (has-buffer v) (owns v $Vec) (row-major-home v) (defined-in v d) (ancestor r d n))
+        (rule ((= p (At (Of v e) $Vec 1 r)) (owns v $Vec) (row-major-home v) (defined-in v d) (ancestor r d n))
               ((offer p (Read (Own v $Vec)))))
         """,
     ),
@@ -94,6 +94,15 @@ RULES: tuple[Rule, ...] = (
               ((offer p (Move (At c s 0 r) s $Vec 0 r))))
         """,
         "INF-P3-03",
+    ),
+    _rule(
+        "keep-own-move",
+        MOVES,
+        "a move that the input has stays possible, be it within one space or along an edge that no chip has",
+        """
+        (rule ((copied-at site w f v e) (own-move site s t l) (= p (At (Of w f) t l r)))
+              ((offer p (Move (At (Of v e) s 0 r) s t l r))))
+        """,
     ),
     _rule(
         "any-layout",
@@ -128,6 +137,8 @@ RULES: tuple[Rule, ...] = (
         """
         (rule ((= p (At (Of h e) s l r)) (view-at site h m) (lookable site s))
               ((offer p (Look site (At (Of m e) s l r) r))))
+        (rule ((= p (At (Of h e) s 1 r)) (view-at site h m) (lookable site s) (plain-view site))
+              ((offer p (Look site (At (Of m e) s 0 r) r))))
         """,
         "INF-P1-05",
     ),
@@ -138,8 +149,9 @@ RULES: tuple[Rule, ...] = (
         """
         (rule ((= p (At (Of h f) t 0 r)) (extract-at site h f m e) (may-reach (Of m e) s) (cut-edge s t))
               ((offer p (Cut site (At (Of m e) s 0 r) t r))))
-        (rule ((= p (At (Of h f) $Vec 1 r)) (extract-at site h f m e) (row-major-home h) (may-reach (Of m e) $Vec))
-              ((offer p (Cut site (At (Of m e) $Vec 0 r) $Vec r))))
+        (rule ((= p (At (Of h f) $Vec 1 r)) (extract-at site h f m e) (row-major-home h)
+               (may-reach (Of m e) s) (cut-edge s $Vec))
+              ((offer p (Cut site (At (Of m e) s 0 r) $Vec r))))
         """,
     ),
     _rule(

@@ -93,6 +93,10 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("stands", (V, N), SEED, "floating load, region in which it may be executed"),
     Relation("load-in", (V, N), SEED, "floating load, space it may be told to land in"),
     Relation("live", (N, "Content"), DERIVED, "region, content that can be had before it is entered"),
+    Relation("own-move", (N, N, N, N), SEED, "move that no chip has an edge for: site, from, to, layout of the copy"),
+    Relation("view-anywhere", (N,), SEED, "site of a view that every space has"),
+    Relation("view-only", (N, N), SEED, "site of a view that does not, a space that has it"),
+    Relation("plain-view", (N,), SEED, "site of a view that is row-major whatever it looks at"),
     Relation("lookable", (N, N), SEED, "site of a view, space in which it can look at a copy"),
     # Equal loads.
     Relation("load-at", (N, V, N, N), SEED, "load whose result nobody writes: site, result, versions of memory"),
