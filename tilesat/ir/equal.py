@@ -177,8 +177,10 @@ class _FunctionMatch:
             self._named(here, "keyword", a.kwargs, b.kwargs)
             return [_Body(here, _pairs(here, a.body, b.body))]
         elif isinstance(a, OpaqueStmt) and isinstance(b, OpaqueStmt):
-            if a.lines != b.lines or not self.exprs.unrenamed(a.names, b.names):
+            if a.lines != b.lines or a.binds != b.binds or not self.exprs.unrenamed(a.names, b.names):
                 raise Differs(path, "\n".join(a.lines), "\n".join(b.lines))
+            for name in a.binds:
+                self.exprs.bind(name, name)
         else:
             raise TypeError(f"not a statement: {a!r}")
         return []

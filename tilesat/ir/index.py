@@ -17,6 +17,7 @@ from tilesat.ir.nodes import (
     For,
     Function,
     If,
+    OpaqueStmt,
     Scope,
     Stmt,
     While,
@@ -44,7 +45,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Where a name is bound: ``how`` is param, assign, index, carry or result."""
+    """Where a name is bound: ``how`` is param, assign, index, carry, result, or opaque for unmodelled statements."""
 
     site: int
     region: int
@@ -103,6 +104,9 @@ class FunctionIndex:
     def _bind(self, site: int, region: int, stmt: Stmt) -> None:
         if isinstance(stmt, Assign):
             self._define(stmt.name, stmt.type, Definition(site, region, "assign"))
+        elif isinstance(stmt, OpaqueStmt):
+            for position, name in enumerate(stmt.binds):
+                self._define(name, None, Definition(site, region, "opaque", position))
         elif isinstance(stmt, Yield):
             owner = self.regions[region].owner
             if owner >= 0:

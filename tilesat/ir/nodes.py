@@ -280,10 +280,14 @@ class Comment(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class OpaqueStmt(Stmt):
-    """A statement that is not modelled: its lines, and the identifiers in them. A barrier."""
+    """A statement that is not modelled: its lines, the variables it reads and those it binds. A barrier.
+
+    What it binds has no type that anything could be decided from.
+    """
 
     lines: tuple[str, ...]
     names: tuple[str, ...] = ()
+    binds: tuple[str, ...] = ()
 
 
 # -------------------------------------------------------------------- functions and programs

@@ -94,6 +94,9 @@ def bindings(stmt: Stmt) -> Iterator[tuple[str, Type | None]]:
     if isinstance(stmt, Assign):
         yield stmt.name, stmt.type
         return
+    if isinstance(stmt, OpaqueStmt):
+        for name in stmt.binds:
+            yield name, None
     if isinstance(stmt, For):
         yield stmt.index, None
     if isinstance(stmt, (For, While)):

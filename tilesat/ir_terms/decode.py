@@ -212,5 +212,5 @@ _STMTS: dict[str, Callable[[Decoder, tuple[Any, ...]], Stmt]] = {
     "YieldS": lambda self, a: Yield(self._items(a[1])),
     "ReturnS": lambda self, a: Return(self._items(a[1])),
     "CommentS": lambda self, a: Comment(a[1]),
-    "OpaqueS": lambda self, a: OpaqueStmt(_split(a[1]), _split(a[2])),
+    "OpaqueS": lambda self, a: OpaqueStmt(_split(a[1]), _split(a[2]), _split(a[3])),
 }

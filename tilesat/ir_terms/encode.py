@@ -248,5 +248,5 @@ _STMTS: dict[type, Callable[[Encoder, int, Any], int]] = {
     Yield: lambda self, site, s: self._node("YieldS", site, self.exprs(s.values)),
     Return: lambda self, site, s: self._node("ReturnS", site, self.exprs(s.values)),
     Comment: lambda self, site, s: self._node("CommentS", site, s.text),
-    OpaqueStmt: lambda self, site, s: self._node("OpaqueS", site, SEPARATOR.join(s.lines), SEPARATOR.join(s.names)),
+    OpaqueStmt: lambda self, site, s: self._node("OpaqueS", site, *map(SEPARATOR.join, (s.lines, s.names, s.binds))),
 }

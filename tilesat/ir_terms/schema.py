@@ -79,7 +79,7 @@ CONSTRUCTORS: tuple[Constructor, ...] = tuple(
         ("YieldS", "Stmt", (_I, "Exprs")),
         ("ReturnS", "Stmt", (_I, "Exprs")),
         ("CommentS", "Stmt", (_I, _S)),
-        ("OpaqueS", "Stmt", (_I, _S, _S)),  # site, lines, names
+        ("OpaqueS", "Stmt", (_I, _S, _S, _S)),  # site, lines, names it reads, names it binds
         ("End", "Block", ()),
         ("Seq", "Block", ("Stmt", "Block")),
         ("NoCarry", "Carries", ()),

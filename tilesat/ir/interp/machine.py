@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from tilesat.errors import InterpretError, Location
+from tilesat.ir.interp.digest import digest
 from tilesat.ir.interp.evaluator import Evaluator, Outcome, Returned
 from tilesat.ir.interp.scalars import as_index, coerce, truth
 from tilesat.ir.interp.state import Frame, Run
-from tilesat.ir.interp.values import Tensor, Tile, Value, detached
+from tilesat.ir.interp.values import Opaque, Tensor, Tile, Value, detached
 from tilesat.ir.nodes import (
     Assign,
     Block,
@@ -159,7 +160,10 @@ class Machine(Evaluator):
 
     def _opaque(self, stmt: OpaqueStmt, frame: Frame) -> Outcome:
         text = "\n".join(stmt.lines)
-        self.run.record("opaque statement", self.opaque_digest(text, stmt.names, frame))
+        key = self.opaque_digest(text, stmt.names, frame)
+        self.run.record("opaque statement", key)
+        for position, name in enumerate(stmt.binds):
+            frame.variables[name] = Opaque(digest(key, b"%d" % position))
         return None
 
 

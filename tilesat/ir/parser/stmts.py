@@ -161,12 +161,13 @@ class StmtParser:
         """``node`` as its text; what it binds is known from then on, of unknown type."""
         reads, renames = renames_in(node, self.exprs.scope, self.source, self.exprs.mentioned)
         is_declaration = isinstance(node, ast.AnnAssign) and node.value is None
-        for name, is_plain in {} if is_declaration else bound_names(node).items():
-            self._bind_opaque(node, name, is_plain, renames)
+        bound = {} if is_declaration else bound_names(node)
+        binds = tuple([self._bind_opaque(node, name, is_plain, renames) for name, is_plain in bound.items()])
         self.source.skip_comments((node.end_lineno or node.lineno) + 1)
-        return OpaqueStmt(self.source.statement_lines(node, renames), reads)
+        return OpaqueStmt(self.source.statement_lines(node, renames), reads, binds)
 
-    def _bind_opaque(self, node: ast.stmt, name: str, is_plain: bool, renames: dict[str, str]) -> None:
+    def _bind_opaque(self, node: ast.stmt, name: str, is_plain: bool, renames: dict[str, str]) -> str:
+        """The unique name that ``name`` has from here on."""
         scope = self.exprs.scope
         if name in scope.bound:
             message = f"a statement that is not modelled binds '{name}' again"
@@ -176,10 +177,11 @@ class StmtParser:
         except ReservedName as error:
             raise self.source.error(node, *reserved(error)) from None
         if unique == name:
-            return
+            return unique
         if not is_plain:
             raise self.source.error(node, f"a statement that is not modelled binds '{name}' again", RENAME)
         renames[name] = unique
+        return unique
 
     def _stated(self, node: ast.stmt, name: str) -> Type:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:

@@ -141,6 +141,8 @@ class _SsaWalk:
             self._use_all(stmt.values, stmt)
         elif isinstance(stmt, OpaqueStmt):
             self._use_names(reads(stmt), stmt)
+            for name in stmt.binds:
+                self._bind(name, stmt)
         elif not isinstance(stmt, Comment):
             self._use_all(own_exprs(stmt), stmt)
 
