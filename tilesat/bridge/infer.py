@@ -130,7 +130,7 @@ class _Pass:
         require(program, INPUT_PROPERTIES)
         self.clock.add("verify input", start)
         inferred, decisions, diagnostics = self._infer(program, progress)
-        if self.chip is not None and self.rules.has_stage("residency"):
+        if self.rules.has_stage("residency"):
             levels = self.places and any(rule.family == LEVELS for rule in self.rules)
             with self._session("residency") as graph:
                 residency = ResidencyPass(graph, self.chip, self.clock, levels=levels)

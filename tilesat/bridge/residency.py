@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from tilesat.bridge.decisions import Decision, place_of, subject_of
 from tilesat.extract.decided import read_reasons
@@ -20,22 +20,22 @@ from tilesat.ir_terms.residency_facts import BRIDGE_MARK, ResidencyCollector, is
 from tilesat.ir_terms.session import Clock, Encoded, Session
 from tilesat.rules.rule import ruleset_of
 
-Obstacles = Mapping[int, tuple[tuple[str, tuple[str, ...]], ...]]
-"""Parameter position -> (why it is no safe source, the rules that say so)."""
-
-
+Obstacle = tuple[int, str, tuple[str, ...]]
+"""Position of a parameter, why it is no safe source, the rules that say so."""
+Obstacles = tuple[Obstacle, ...]
+Because = Mapping[str, tuple[str, ...]]
+"""Why a parameter is no safe source -> the rules that say so."""
 Standing = Mapping[str, frozenset[int]]
 """Load that may leave loops -> the regions in which it may be executed, its own included."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Residency:
-    """What leaves its loop, and why the rest stays."""
+    """A function's body after what left its loops, where loads may stand, and why the rest stays."""
 
-    hoists: dict[int, int] = field(default_factory=dict)
-    """Site -> the loop in front of which it moves."""
-    standing: dict[str, frozenset[int]] = field(default_factory=dict)
-    decisions: list[Decision] = field(default_factory=list)
+    body: Block
+    standing: Standing
+    decisions: list[Decision]
 
 
 def has_candidates(function: Function, is_candidate: Callable[[Stmt], bool]) -> bool:
@@ -50,7 +50,7 @@ class ResidencyPass:
     because moving a load neither makes nor removes one.
     """
 
-    def __init__(self, session: Session, chip: Hardware, clock: Clock, *, levels: bool) -> None:
+    def __init__(self, session: Session, chip: Hardware | None, clock: Clock, *, levels: bool) -> None:
         self.session = session
         self.chip = chip
         self.clock = clock
@@ -60,43 +60,50 @@ class ResidencyPass:
     def run(self, program: Program) -> tuple[Program, list[Decision]]:
         """The program with stationary loads moved out of their loops, by one level."""
         is_candidate = is_load if self.levels else is_mat_load
-        kernels = {f.name for f in program.functions if f.is_incore and has_candidates(f, is_candidate)}
+        kernels = [f for f in program.functions if f.is_incore and has_candidates(f, is_candidate)]
         if not kernels:
             return program, []
         start = time.perf_counter()
-        obstacles = self._evidence(program, kernels)
+        # Functions that differ in name only are analysed once, and decided once per set of obstacles.
+        memories: dict[Function, MemorySSA] = {}
+        for function in kernels:
+            key = replace(function, name="")
+            if key not in memories:
+                memories[key] = MemorySSA(FunctionIndex(function))
+        keys = {function.name: replace(function, name="") for function in kernels}
+        obstacles = self._evidence(program, {name: _written(memories[key]) for name, key in keys.items()})
+        known: dict[tuple[Function, Obstacles], Residency] = {}
         functions, decisions = [], []
         for function in program.functions:
-            if function.name in kernels:
-                index = FunctionIndex(function)
-                found = self._function(index, obstacles[function.name])
+            if function.name in keys:
+                key, given = keys[function.name], obstacles.get(function.name, ())
+                if (key, given) not in known:
+                    known[key, given] = self._function(memories[key], given)
+                found = known[key, given]
                 self.standing[function.name] = found.standing
-                function = replace(function, body=_Hoister(found.hoists).block(function.body))
-                decisions += found.decisions
+                function = replace(function, body=found.body)
+                decisions += [replace(decision, function=function.name) for decision in found.decisions]
             functions.append(function)
         self.clock.add("residency", start)
         return replace(program, functions=tuple(functions)), decisions
 
-    def _evidence(self, program: Program, kernels: set[str]) -> dict[str, dict[int, list[tuple[str, tuple[str, ...]]]]]:
-        """Per kernel and parameter, why its callers do not prove it a safe source."""
-        self.session.enter_rows(EvidenceCollector(program, kernels).rows)
+    def _evidence(self, program: Program, written: Mapping[str, frozenset[int]]) -> dict[str, Obstacles]:
+        """Per kernel, why its callers do not prove a parameter a safe source."""
+        self.session.enter_rows(EvidenceCollector(program, written).rows)
         self.session.graph.saturate(ruleset_of("storage"), ruleset_of("evidence"), what="caller evidence")
+        found: dict[str, list[Obstacle]] = defaultdict(list)
         reasons = read_reasons(self.session.graph, "source-obstacle")
-        found: dict[str, dict[int, list[tuple[str, tuple[str, ...]]]]] = defaultdict(lambda: defaultdict(list))
-        for row in sorted(self.session.graph.table("source-obstacle").read("str", "int", "str")):
-            kernel, position, why = row
-            found[kernel][position].append((why, reasons.get(row, ())))
-        return found
+        for kernel, position, why in sorted(reasons):
+            found[kernel].append((position, why, reasons[kernel, position, why]))
+        return {kernel: tuple(rows) for kernel, rows in found.items()}
 
-    def _function(self, index: FunctionIndex, obstacles: Mapping[int, list[tuple[str, tuple[str, ...]]]]) -> Residency:
-        memory = MemorySSA(index)
+    def _function(self, memory: MemorySSA, obstacles: Obstacles) -> Residency:
+        index = memory.index
         encoder = Encoder()
         number = encoder.function(index.function)
         rows: Rows = {f"in-{name}": tuples for name, tuples in encoder.rows.items()}
         rows.update(ResidencyCollector(index, memory, self.chip).rows)
-        rows.setdefault("source-unsafe", []).extend(
-            (position, why) for position, whys in obstacles.items() for why, _ in whys
-        )
+        rows.setdefault("source-unsafe", []).extend((position, why) for position, why, _ in obstacles)
         rows["region"] = [(r.id, r.parent, r.depth) for r in index.regions]
         rows["site-region"] = list(enumerate(index.region_of))
         rows["tile"] = [(name,) for name in index.tile_names()]
@@ -104,9 +111,11 @@ class ResidencyPass:
         graph = self.session.graph
         graph.saturate(*map(ruleset_of, ("read", "promises", "obstacles", "residency")), what="residency")
         hoists = {int(site): int(loop) for site, loop in graph.table("hoist").read("int", "int")}
+        body = _Hoister(hoists).block(index.function.body)
+        because = {why: rules for _, why, rules in obstacles}
         if self.levels:
-            return Residency(hoists, self._standing(index), self._held(index))
-        return Residency(hoists, {}, self._decisions(index, hoists))
+            return Residency(body, self._standing(index), self._held(index, because))
+        return Residency(body, {}, self._decisions(index, hoists, because))
 
     def _standing(self, index: FunctionIndex) -> dict[str, frozenset[int]]:
         found: dict[str, set[int]] = {}
@@ -116,29 +125,35 @@ class ResidencyPass:
             found.setdefault(stmt.name, {index.region_of[site]}).add(region)
         return {name: frozenset(regions) for name, regions in sorted(found.items())}
 
-    def _held(self, index: FunctionIndex) -> list[Decision]:
+    def _held(self, index: FunctionIndex, because: Because) -> list[Decision]:
         reasons = read_reasons(self.session.graph, "held-because")
         decisions = []
         for site, loop, why in sorted(reasons):
             text = f"cannot leave the loop `{place_of(index, loop)}`: {why}"
-            decisions.append(self._decision(index, site, "stays", text, reasons[site, loop, why]))
+            rules = (*reasons[site, loop, why], *because.get(why, ()))
+            decisions.append(self._decision(index, site, "stays", text, rules))
         return decisions
 
-    def _decisions(self, index: FunctionIndex, hoists: Mapping[int, int]) -> list[Decision]:
-        graph = self.session.graph
+    def _decisions(self, index: FunctionIndex, hoists: Mapping[int, int], because: Because) -> list[Decision]:
         listed: list[tuple[int, Decision]] = []
-        why_hoist, why_stay = read_reasons(graph, "hoist"), read_reasons(graph, "stay")
+        why_hoist, why_stay = read_reasons(self.session.graph, "hoist"), read_reasons(self.session.graph, "stay")
         for site, loop in hoists.items():
             text = f"moves in front of the loop `{place_of(index, loop)}`"
             listed.append((site, self._decision(index, site, "resident", text, why_hoist[site, loop])))
-        for site, why in sorted(graph.table("stay").read("int", "str")):
-            text = f"stays in its loop: {why}"
-            listed.append((site, self._decision(index, site, "stays", text, why_stay[site, why])))
+        for site, why in sorted(why_stay):
+            rules = (*why_stay[site, why], *because.get(why, ()))
+            listed.append((site, self._decision(index, site, "stays", f"stays in its loop: {why}", rules)))
         return [decision for _, decision in sorted(listed, key=lambda item: item[0])]
 
     def _decision(self, index: FunctionIndex, site: int, kind: str, text: str, rules: tuple[str, ...]) -> Decision:
         subject = subject_of(index, site)
         return Decision(index.function.name, kind, subject, f"{subject} {text}", place_of(index, site), rules)
+
+
+def _written(memory: MemorySSA) -> frozenset[int]:
+    """Positions of the parameters that the function writes."""
+    params = enumerate(memory.index.function.params)
+    return frozenset(position for position, param in params if memory.is_written(param.name))
 
 
 class _Hoister:

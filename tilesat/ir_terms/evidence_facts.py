@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 
 from tilesat.ir.nodes import (
@@ -34,11 +35,14 @@ _WRITES_INTO_FIRST = frozenset({"tensor.assemble"})
 
 
 class EvidenceCollector:
-    """Gathers the storage facts of ``program`` and the calls of the functions in ``kernels``."""
+    """Gathers the storage facts of ``program`` and the calls of the kernels in ``written``.
 
-    def __init__(self, program: Program, kernels: set[str]) -> None:
+    ``written`` has, per kernel, the positions of the parameters that it writes, whatever their direction says.
+    """
+
+    def __init__(self, program: Program, written: Mapping[str, frozenset[int]]) -> None:
         self.program = program
-        self.kernels = kernels
+        self.written = written
         self.functions = {function.name: function for function in program.functions}
         self.rows: Rows = defaultdict(list)
         self._calls = 0
@@ -64,9 +68,9 @@ class EvidenceCollector:
             key = f"{name}:{param.name}"
             self._add("external", key)
             self._add("kernel-param", name, position, key)
-            if param.direction is not Direction.In:
+            if param.direction is not Direction.In or position in self.written.get(name, ()):
                 self._add("param-writable", name, position)
-            elif name in self.kernels:
+            if param.direction is Direction.In and name in self.written:
                 self._add("param-in", name, position)
         for stmt in walk(function.body):
             numbers = {id(call): self._call(name, call, tensors) for call in _calls_in(stmt)}
@@ -78,6 +82,8 @@ class EvidenceCollector:
                 for index, value in enumerate(stmt.values):
                     if isinstance(value, Var) and value.name in tensors:
                         self._add("returned", name, index, f"{name}:{value.name}")
+                    else:
+                        self._add("returned-unnamed", name, index)
 
     def _tensors(self, function: Function) -> set[str]:
         return {name for name, type_ in variable_types(function).items() if isinstance(type_, TensorType)}

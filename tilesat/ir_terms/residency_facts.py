@@ -9,7 +9,7 @@ from typing import Any
 from tilesat.ir.dtypes import byte_size
 from tilesat.ir.hardware import Hardware
 from tilesat.ir.index import FunctionIndex, int_value, trip_count
-from tilesat.ir.memory import MemorySSA, called, is_barrier
+from tilesat.ir.memory import GLOBAL_MEMORY, MemorySSA, called, is_barrier
 from tilesat.ir.nodes import (
     Assign,
     Comment,
@@ -17,15 +17,18 @@ from tilesat.ir.nodes import (
     Expr,
     For,
     FuncCall,
+    OpaqueExpr,
     OpCall,
+    Return,
     Stmt,
     Submit,
     Var,
     While,
+    Yield,
 )
 from tilesat.ir.ops import op_info
 from tilesat.ir.types import Direction, MemorySpace, TensorType, TileType
-from tilesat.ir.walk import children, names_in, reads
+from tilesat.ir.walk import children, names_in, names_in_type, reads
 from tilesat.ir_terms.encode import Rows
 from tilesat.ir_terms.facts import LOAD
 from tilesat.ir_terms.relations import SPACE_NUMBERS
@@ -35,6 +38,8 @@ RESIDENT_SPACES = (MemorySpace.Mat, MemorySpace.Left, MemorySpace.Right)
 _STAGES = frozenset({"tile.move", "tile.extract"})
 _PASSES_ON = _STAGES | {"tile.transpose_view"}
 _RESERVES = frozenset({"system.reserve_buffer", "system.import_peer_buffer", "tile.alloc", "tensor.create_l1"})
+# Writes to tiles that the peer does not move anything across; products that accumulate are not among them.
+_ORDERED_WRITES = frozenset({"tile.assemble", "tile.write"})
 # Products and the spaces in which their factors are staged.
 FACTORS = {
     "tile.matmul": {0: MemorySpace.Left, 1: MemorySpace.Right},
@@ -63,9 +68,12 @@ def has_mark(call: OpCall) -> bool:
 
 
 class ResidencyCollector:
-    """Gathers the rows; ``rows`` is ready to load when constructed."""
+    """Gathers the rows; ``rows`` is ready to load when constructed.
 
-    def __init__(self, index: FunctionIndex, memory: MemorySSA, chip: Hardware) -> None:
+    Without ``chip`` no capacity is known.
+    """
+
+    def __init__(self, index: FunctionIndex, memory: MemorySSA, chip: Hardware | None) -> None:
         self.index = index
         self.memory = memory
         self.chip = chip
@@ -121,9 +129,11 @@ class ResidencyCollector:
     def _ends_prefix(self, site: int, stmt: Stmt) -> bool:
         if isinstance(stmt, Comment):
             return False
-        if not isinstance(stmt, Assign) or isinstance(stmt.value, (FuncCall, Submit)):
+        call = called(stmt)
+        if not isinstance(stmt, Assign) or isinstance(call, (FuncCall, Submit)) or is_barrier(stmt):
             return True
-        return bool(self.memory.written_at(site)) or is_barrier(stmt)
+        orders = isinstance(call, OpCall) and call.op in _ORDERED_WRITES
+        return orders or GLOBAL_MEMORY in self.memory.written_at(site)
 
     def _source(self, site: int, load: OpCall) -> None:
         source = load.args[0]
@@ -145,30 +155,38 @@ class ResidencyCollector:
             if not isinstance(call, OpCall):
                 continue
             args = call.args[1:] if call.op in _PASSES_ON else call.args
-            for name in dict.fromkeys(name for arg in args for name in names_in(arg)):
+            exprs = (*args, *(value for _, value in (*call.kwargs, *call.attrs)))
+            names = dict.fromkeys(name for expr in exprs for name in names_in(expr))
+            if isinstance(stmt, Assign) and stmt.type is not None:
+                names.update(dict.fromkeys(names_in_type(stmt.type)))
+            for name in names:
                 self._add("uses-name", site, name)
 
     def _uses(self) -> None:
         counts = Counter(name for stmt in self.index.sites for name in reads(stmt))
         tiles = set(self.index.tile_names())
-        direct: Counter[str] = Counter()
         for site, stmt in enumerate(self.index.sites):
             call = called(stmt)
-            if not isinstance(call, OpCall):
-                continue
-            for position, arg in enumerate(call.args):
-                if isinstance(arg, Var) and arg.name in tiles:
-                    direct[arg.name] += 1
-                    if not (call.op in _PASSES_ON and position == 0 and self._passes_on(stmt)):
-                        self._add("use-other", site, position)
-            if call.op in _STAGES and isinstance(stmt, Assign) and isinstance(stmt.type, TileType):
-                if stmt.type.space is not None:
-                    self._add("staged-in", stmt.name, SPACE_NUMBERS[stmt.type.space])
-            self._add_not_fed(call)
+            direct: Counter[str] = Counter()
+            if isinstance(call, OpCall):
+                direct.update(arg.name for arg in call.args if isinstance(arg, Var) and arg.name in tiles)
+                self._operands(site, stmt, call, tiles)
+            read = Counter(name for name in reads(stmt) if name in tiles)
+            for name in read:
+                if read[name] > direct[name]:
+                    self._add("escapes", name, f"{name} {_escape(stmt)}")
         for name in tiles:
             self._add("use-count", name, counts[name])
-            if counts[name] != direct[name]:
-                self._add("escapes", name)
+
+    def _operands(self, site: int, stmt: Stmt, call: OpCall, tiles: set[str]) -> None:
+        for position, arg in enumerate(call.args):
+            if isinstance(arg, Var) and arg.name in tiles:
+                if not (call.op in _PASSES_ON and position == 0 and self._passes_on(stmt)):
+                    self._add("use-other", site, position)
+        if call.op in _STAGES and isinstance(stmt, Assign) and isinstance(stmt.type, TileType):
+            if stmt.type.space is not None:
+                self._add("staged-in", stmt.name, SPACE_NUMBERS[stmt.type.space])
+        self._add_not_fed(call)
 
     def _passes_on(self, stmt: Stmt) -> bool:
         """Whether a transposed view stays in Mat, or a move or extract stages an operand."""
@@ -199,11 +217,14 @@ class ResidencyCollector:
             size = static_bytes(stmt.type)
             if size is None:
                 self._add("space-unknown", SPACE_NUMBERS[space])
-            else:
+            elif self.chip is not None:
                 totals[space] += self.chip.allocation_size(size, space)
             if self._in_pipeline(self.index.region_of[site]):
                 self._add("space-replicated", SPACE_NUMBERS[space])
         for space, total in totals.items():
+            if self.chip is None:
+                self._add("space-open", SPACE_NUMBERS[space])
+                continue
             self._add("space-total", SPACE_NUMBERS[space], total)
             self._add("space-capacity", SPACE_NUMBERS[space], self.chip.buffers[space].capacity)
 
@@ -261,4 +282,21 @@ def _uncertain(loop: For | While) -> list[str]:
 
 
 def _has_call(expr: Expr) -> bool:
-    return isinstance(expr, (OpCall, FuncCall, Submit)) or any(map(_has_call, children(expr)))
+    return isinstance(expr, (OpCall, FuncCall, Submit, OpaqueExpr)) or any(map(_has_call, children(expr)))
+
+
+def _escape(stmt: Stmt) -> str:
+    """How ``stmt`` uses a tile that it does not read as an operand of an op."""
+    if isinstance(stmt, Yield):
+        return "is yielded"
+    if isinstance(stmt, (For, While)):
+        return "starts a carried value"
+    if isinstance(stmt, Return):
+        return "is returned"
+    if isinstance(called(stmt), Submit):
+        return "is passed to a submit"
+    if isinstance(called(stmt), FuncCall):
+        return "is passed to a function"
+    if isinstance(stmt, Assign) and isinstance(stmt.value, Var):
+        return "has an alias"
+    return "is read inside an expression"

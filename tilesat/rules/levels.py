@@ -91,14 +91,14 @@ RULES: tuple[Rule, ...] = (
         "hold-written-source",
         "the kernel writes the tensor itself",
         "(load-source site j) (source-written j)",
-        '"the kernel writes it"',
+        '"the kernel writes the tensor itself"',
         "INF-P4-08",
     ),
     _hold(
         "hold-variant",
         "an offset or extent changes from trip to trip",
-        "(varies-in site l)",
-        '"it reads something bound in the loop"',
+        "(varies-in site l x)",
+        '(+ "it reads " x ", which is bound in the loop")',
         "INF-P4-09",
     ),
     _hold(
@@ -114,6 +114,13 @@ RULES: tuple[Rule, ...] = (
         "(tile-load site v) (written-tile v)",
         '"the loaded tile is written"',
         "INF-P4-12",
+    ),
+    _hold(
+        "hold-no-hardware",
+        "without hardware nobody knows what fits",
+        "(space-open $Mat)",
+        '"no hardware is given, so the capacity is not known"',
+        "INF-P4-13",
     ),
     _rule(
         "stand-outside",

@@ -16,7 +16,7 @@ def _rule(name: str, phase: str, meaning: str, text: str, *requirements: str) ->
 
 
 def _stay(name: str, meaning: str, facts: str, reason: str, *requirements: str) -> Rule:
-    text = f'(rule ({facts}) ((decide (stay site "{reason}")) (set (obstacles site) 1)))'
+    text = f"(rule ({facts}) ((decide (stay site {reason})) (set (obstacles site) 1)))"
     return _rule(name, "obstacles", meaning, text, *requirements)
 
 
@@ -49,24 +49,55 @@ RULES: tuple[Rule, ...] = (
         "residency-variance",
         "obstacles",
         "what reads something bound inside a loop varies in it",
-        "(rule ((uses-name s x) (name-region x q) (ancestor q b d) (loop-at l b o)) ((varies-in s l)))",
+        "(rule ((uses-name s x) (name-region x q) (ancestor q b d) (loop-at l b o)) ((varies-in s l x)))",
         "INF-P4-09",
     ),
     _rule(
-        "residency-panel-uses",
+        "panel-staged",
         "obstacles",
-        "a panel is read only through transposed views, and moves and extracts that stage a product's operand",
+        "a panel is read only through transposed views, and moves and extracts that stage an operand in Left or Right",
         """
-        (rule ((mat-load s v) (escapes v)) ((bad-panel v "an extra use")))
-        (rule ((reads s 0 v) (binds s w) (op-at s "tile.transpose_view") (escapes w)) ((bad-panel w "an extra use")))
+        (rule ((reads s k v) (use-other s k) (op-at s op))
+              ((bad-panel v (+ op " reads " v " and does not stage it"))))
         (rule ((reads s 0 v) (binds s w) (op-at s "tile.transpose_view") (bad-panel w why)) ((bad-panel v why)))
-        (rule ((reads s 0 v) (binds s w) (staged-in w $Left) (escapes w)) ((bad-panel v "an extra use")))
-        (rule ((reads s 0 v) (binds s w) (staged-in w $Right) (escapes w)) ((bad-panel v "an extra use")))
-        (rule ((reads s k v) (use-other s k)) ((bad-panel v "a use that stages no operand")))
-        (rule ((binds s w) (staged-in w t) (reads u k w) (op-at u op) (not-fed op k t) (reads s 0 v))
-              ((bad-panel v "a staged operand in another place than its product's")))
+        """,
+        "INF-P4-02",
+        "INF-P4-11",
+    ),
+    _rule(
+        "panel-escapes",
+        "obstacles",
+        "neither the panel nor what is made of it is yielded, carried, returned, passed on or given another name",
+        """
+        (rule ((mat-load s v) (escapes v why)) ((bad-panel v why)))
+        (rule ((reads s 0 v) (binds s w) (op-at s "tile.transpose_view") (escapes w why)) ((bad-panel w why)))
+        (rule ((reads s 0 v) (binds s w) (staged-in w $Left) (escapes w why)) ((bad-panel v why)))
+        (rule ((reads s 0 v) (binds s w) (staged-in w $Right) (escapes w why)) ((bad-panel v why)))
         """,
         "INF-P4-11",
+        "INF-P4-12",
+    ),
+    _rule(
+        "panel-fed",
+        "obstacles",
+        "what is staged is read by products, each at the operand for its space",
+        """
+        (rule ((binds s w) (staged-in w t) (reads u k w) (op-at u op) (not-fed op k t) (reads s 0 v))
+              ((bad-panel v (+ op " reads " w " at another place than a product's operand"))))
+        """,
+        "INF-P4-11",
+    ),
+    _rule(
+        "panel-used",
+        "obstacles",
+        "every branch of a panel's uses ends in a product",
+        """
+        (rule ((mat-load s v) (use-count v 0)) ((bad-panel v (+ "nothing reads " v))))
+        (rule ((reads s 0 v) (binds s w) (op-at s "tile.transpose_view") (use-count w 0))
+              ((bad-panel w (+ "nothing reads " w))))
+        (rule ((reads s 0 v) (binds s w) (staged-in w t) (use-count w 0)) ((bad-panel v (+ "nothing reads " w))))
+        """,
+        "INF-P4-02",
     ),
     _rule(
         "capacity-sum",
@@ -74,7 +105,7 @@ RULES: tuple[Rule, ...] = (
         "the allocator-aligned sum of all allocations of a space exceeds it",
         """
         (rule ((space-total t n) (space-capacity t c) (> n c))
-              ((over-capacity t "the allocations of its space together exceed it")))
+              ((over-capacity t "the allocations of its memory together exceed it")))
         """,
         "INF-P4-13",
     ),
@@ -83,8 +114,17 @@ RULES: tuple[Rule, ...] = (
         "obstacles",
         "an allocation of unknown size, or a buffer reserved outside the tiles, may need the room",
         """
-        (rule ((space-unknown t)) ((over-capacity t "an allocation of its space has no static size")))
+        (rule ((space-unknown t)) ((over-capacity t "an allocation in its memory has no static size")))
         (rule ((reserved s) (space-capacity t c)) ((over-capacity t "a buffer is reserved outside the tiles")))
+        """,
+        "INF-P4-13",
+    ),
+    _rule(
+        "capacity-open",
+        "obstacles",
+        "without hardware nobody knows what fits",
+        """
+        (rule ((space-open t)) ((over-capacity t "no hardware is given, so its capacity is not known")))
         """,
         "INF-P4-13",
     ),
@@ -93,7 +133,7 @@ RULES: tuple[Rule, ...] = (
         "obstacles",
         "lowering a pipeline replicates the allocations inside it",
         """
-        (rule ((space-replicated t)) ((over-capacity t "a pipeline loop may replicate allocations of its space")))
+        (rule ((space-replicated t)) ((over-capacity t "a pipeline loop may replicate allocations in its memory")))
         """,
         "INF-P4-13",
     ),
@@ -101,7 +141,7 @@ RULES: tuple[Rule, ...] = (
         "stay-without-mark",
         "a load written by hand stays where it was written",
         "(candidate site l) (manual-load site)",
-        "the load does not carry the compiler's mark",
+        '"the load does not carry the compiler\'s mark"',
         "INF-P4-03",
     ),
     _rule(
@@ -131,7 +171,7 @@ RULES: tuple[Rule, ...] = (
         "stay-after-effect",
         "an effect or control statement comes before the load in the body",
         "(candidate site l) (site-region site r) (= e (prefix-end r)) (< e site)",
-        "an effect or control statement precedes the load",
+        '"an effect or control statement precedes the load"',
         "INF-P4-05",
     ),
     _rule(
@@ -156,21 +196,21 @@ RULES: tuple[Rule, ...] = (
         "stay-written-source",
         "the kernel writes the tensor itself",
         "(candidate site l) (load-source site j) (source-written j)",
-        "the kernel writes it",
+        '"the kernel writes the tensor itself"',
         "INF-P4-08",
     ),
     _stay(
         "stay-variant",
-        "an offset, extent or operand changes from trip to trip",
-        "(candidate site l) (varies-in site l)",
-        "it depends on the loop",
+        "an offset or extent is bound in the loop, so it may change from trip to trip",
+        "(candidate site l) (varies-in site l x)",
+        '(+ "it reads " x ", which is bound in the loop")',
         "INF-P4-09",
     ),
     _stay(
         "stay-ordered",
         "a call, a submit, a synchronisation or an unknown op in the loop orders memory",
         "(candidate site l) (ordered-loop l)",
-        "the loop has a call, synchronisation or unknown effect",
+        '"the loop has a call, synchronisation or unknown effect"',
         "INF-P4-10",
     ),
     _rule(
@@ -192,21 +232,24 @@ RULES: tuple[Rule, ...] = (
         "INF-P4-13",
     ),
     _rule(
+        "chain-exact",
+        "obstacles",
+        "a chain is exact when everything from the load to the staged operand is used once",
+        """
+        (rule ((binds u w) (staged-in w t) (use-count w 1)) ((exact u)))
+        (rule ((op-at s "tile.transpose_view") (binds s v) (use-count v 1) (reads u 0 v) (exact u)) ((exact s)))
+        """,
+        "INF-P4-01",
+    ),
+    _rule(
         "chain-link",
         "obstacles",
-        "a single-use value and its consumer in the same list form a chain",
+        "of an exact chain, what stands in the same block can move with the load",
         """
-        (rule ((mat-load s v) (use-count v 1) (reads u 0 v) (op-at u "tile.transpose_view")
-               (site-region s r) (site-region u r))
+        (rule ((mat-load s v) (use-count v 1) (reads u 0 v) (exact u) (site-region s r) (site-region u r))
               ((chain-next s u) (set (obstacles u) 0)))
-        (rule ((chain-next p s) (binds s v) (use-count v 1) (reads u 0 v) (op-at u "tile.transpose_view")
+        (rule ((chain-next p s) (op-at s "tile.transpose_view") (binds s v) (reads u 0 v) (exact u)
                (site-region s r) (site-region u r))
-              ((chain-next s u) (set (obstacles u) 0)))
-        (rule ((mat-load s v) (use-count v 1) (reads u 0 v) (binds u w) (staged-in w t) (use-count w 1)
-               (site-region s r) (site-region u r))
-              ((chain-next s u) (set (obstacles u) 0)))
-        (rule ((chain-next p s) (op-at s "tile.transpose_view") (binds s v) (use-count v 1) (reads u 0 v)
-               (binds u w) (staged-in w t) (use-count w 1) (site-region s r) (site-region u r))
               ((chain-next s u) (set (obstacles u) 0)))
         """,
         "INF-P4-01",
@@ -216,12 +259,35 @@ RULES: tuple[Rule, ...] = (
         "obstacles",
         "a link stays when the prefix has ended, when an offset varies, or when its space has no room",
         """
-        (rule ((chain-next p s) (site-region s r) (= e (prefix-end r)) (< e s)) ((set (obstacles s) 1)))
-        (rule ((chain-next p s) (site-region s r) (loop-at l r o) (varies-in s l)) ((set (obstacles s) 1)))
-        (rule ((chain-next p s) (binds s w) (staged-in w t) (over-capacity t why)) ((set (obstacles s) 1)))
+        (rule ((chain-next p s) (site-region s r) (= e (prefix-end r)) (< e s))
+              ((link-kept s "an effect or control statement precedes it")))
+        (rule ((chain-next p s) (site-region s r) (loop-at l r o) (varies-in s l x))
+              ((link-kept s (+ "it reads " x ", which is bound in the loop"))))
+        (rule ((chain-next p s) (binds s w) (staged-in w t) (over-capacity t why)) ((link-kept s why)))
+        (rule ((link-kept s why)) ((set (obstacles s) 1)))
         """,
+        "INF-P4-01",
+        "INF-P4-05",
         "INF-P4-09",
         "INF-P4-13",
+    ),
+    _rule(
+        "chain-ends",
+        "obstacles",
+        "what makes no exact chain, or stands in another block, stays where it is",
+        """
+        (rule ((reads u 0 v) (binds u w) (staged-in w t) (use-count w n) (> n 1))
+              ((inexact u (+ w " has several uses"))))
+        (rule ((op-at u "tile.transpose_view") (binds u w) (use-count w n) (> n 1))
+              ((inexact u (+ w " has several uses"))))
+        (rule ((op-at s "tile.transpose_view") (binds s v) (reads u 0 v) (inexact u why)) ((inexact s why)))
+        (rule ((mat-load s v) (use-count v n) (> n 1) (reads u 0 v)) ((inexact u (+ v " has several uses"))))
+        (rule ((inexact u why)) ((link-kept u why)))
+        (rule ((binds s v) (reads u 0 v) (binds u w) (site-region s r) (site-region u q) (!= r q))
+              ((link-kept u (+ v " is made in another block"))))
+        """,
+        "INF-P4-01",
+        "INF-P4-02",
     ),
     _rule(
         "hoist-load",
@@ -237,6 +303,18 @@ RULES: tuple[Rule, ...] = (
         "residency",
         "a link that nothing keeps follows what it reads",
         "(rule ((hoist p l) (chain-next p s) (= 0 (obstacles s))) ((decide (hoist s l))))",
+        "INF-P4-01",
+    ),
+    _rule(
+        "stay-behind",
+        "residency",
+        "what is kept of the chain behind a load that moves",
+        """
+        (rule ((hoist p l) (binds p v) (reads s 0 v) (binds s w) (staged-in w t) (link-kept s why))
+              ((decide (stay s why))))
+        (rule ((hoist p l) (binds p v) (reads s 0 v) (op-at s "tile.transpose_view") (link-kept s why))
+              ((decide (stay s why))))
+        """,
         "INF-P4-01",
     ),
 )
