@@ -38,7 +38,8 @@ def read_reasons(graph: EGraph, name: str) -> dict[tuple[Any, ...], Reasons]:
 class Premises:
     """What a run of the rules is told in advance, because an earlier run decided it."""
 
-    grounded: set[tuple[int, int]] = field(default_factory=set)
+    grounded: dict[tuple[int, int], int] = field(default_factory=dict)
+    """(loop, carried position) -> space of its init, which the slot keeps."""
     peeled: set[tuple[int, int]] = field(default_factory=set)
     splits: dict[int, int] = field(default_factory=dict)
     """Split call -> space of its accumulator."""
@@ -49,7 +50,7 @@ class Premises:
 
     def rows(self) -> dict[str, list[tuple[object, ...]]]:
         return {
-            "grounded": [*sorted(self.grounded)],
+            "grounded": [(*key, space) for key, space in sorted(self.grounded.items())],
             "peeled": [*sorted(self.peeled)],
             "was-split": [*sorted(self.splits.items())],
             "wrote-back": [(*key, space) for key, space in sorted(self.write_backs.items())],
@@ -62,8 +63,11 @@ class Premises:
         remedies = read_decision(graph, "remedy")
         why = {name: read_reasons(graph, name) for name in ("remedy", "split", "write-back", "rehome")}
         for loop, position, choice in remedies:
-            target = self.peeled if choice == 2 else self.grounded
-            target.add((loop, position))
+            if choice == 2:
+                self.peeled.add((loop, position))
+            else:
+                # The init's space is known when the run is over, not before: `_keep_to_buffers` says it.
+                self.grounded.setdefault((loop, position), -1)
             self.reasons["remedy", loop, position] = why["remedy"].get((loop, position, choice), ())
         for site, number in read_decision(graph, "split"):
             self.splits[site] = number
@@ -78,13 +82,16 @@ class Premises:
         return before != self.rows()
 
     def _keep_to_buffers(self, graph: EGraph) -> None:
-        """What goes back into a buffer goes where that buffer is now."""
+        """A grounded slot keeps the space its init has now; what goes back into a buffer goes where that is now."""
         seen = {name: code % 16 for name, code in graph.table("seen").read("str", "int")}
         for site, position, name in graph.table("reads").read("int", "int", "str"):
             if position == 0 and site in self.splits and name in seen:
                 self.splits[site] = seen[name]
             if (site, position) in self.write_backs and name in seen:
                 self.write_backs[site, position] = seen[name]
+        for loop, position, name in graph.table("starts-from").read("int", "int", "str"):
+            if (loop, position) in self.grounded:
+                self.grounded[loop, position] = seen[name]
 
 
 class PlanReader:

@@ -34,7 +34,7 @@ class StaleReaders:
             if self._readers[name]:
                 self._members[memory.group(name)].append(name)
         self._latest = {group: self._latest_readers(names) for group, names in self._members.items()}
-        self._in_loop: dict[tuple[str, int], bool] = {}
+        self._in_loop: dict[tuple[str, int, int], bool] = {}
 
     def _bound_at(self, name: str) -> int:
         """The site at which ``name`` gets its value: for results the last one of their structure."""
@@ -65,19 +65,26 @@ class StaleReaders:
                 arg = call.args[position]
                 if isinstance(arg, Var) and self.memory.group(arg.name) in self._members:
                     group = self.memory.group(arg.name)
-                    if self._read_later(site, group) or self._read_next_trip(site, group):
+                    if self._is_read_later(site, group) or self._is_read_next_trip(site, group):
                         found.append((site, position))
         return found
 
-    def _read_later(self, site: int, group: str) -> bool:
+    def reads_older(self, site: int, group: str, origin: int) -> bool:
+        """Whether a member of ``group`` bound before ``origin`` is read after ``site``, in this trip or the next."""
+        return self._reads_after(site, group, origin) or self._is_read_next_trip(site, group, origin)
+
+    def _is_read_later(self, site: int, group: str) -> bool:
         position = bisect_left(self._latest[group], (site, -1))
         if position == 0 or self._latest[group][position - 1][1] <= site:
             return False
         # Only what the other arm of an if reads may have misled the quick answer.
+        return self._reads_after(site, group, site)
+
+    def _reads_after(self, site: int, group: str, origin: int) -> bool:
         return any(
             reader > site and not self._exclusive(site, reader)
             for name in self._members[group]
-            if self._bound[name] < site
+            if self._bound[name] < origin
             for reader in self._readers[name]
         )
 
@@ -87,19 +94,20 @@ class StaleReaders:
         around = self.index.ancestors(self.index.region_of[b])
         return any(arms.get(self.index.regions[r].owner, r) != r for r in around)
 
-    def _read_next_trip(self, site: int, group: str) -> bool:
-        """Whether a loop around ``site`` reads a member of ``group`` that is bound outside the loop."""
+    def _is_read_next_trip(self, site: int, group: str, origin: int | None = None) -> bool:
+        """Whether a loop around ``site`` reads a member of ``group`` bound outside the loop (and before ``origin``)."""
         around = self.index.ancestors(self.index.region_of[site])
-        return any(self._reads_outer(group, r) for r in around if self.index.regions[r].kind == "loop")
+        return any(self._reads_outer(group, r, origin) for r in around if self.index.regions[r].kind == "loop")
 
-    def _reads_outer(self, group: str, loop: int) -> bool:
-        key = (group, loop)
+    def _reads_outer(self, group: str, loop: int, origin: int | None) -> bool:
+        region = self.index.regions[loop]
+        limit = region.owner if origin is None else min(origin, region.owner)
+        key = (group, loop, limit)
         if key not in self._in_loop:
-            region = self.index.regions[loop]
             self._in_loop[key] = any(
                 region.owner < reader < region.end
                 for name in self._members[group]
-                if self._bound[name] < region.owner
+                if self._bound[name] < limit
                 for reader in self._readers[name]
             )
         return self._in_loop[key]

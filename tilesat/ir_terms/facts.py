@@ -145,25 +145,27 @@ class FactCollector:
     def _lingering(self) -> None:
         views = [name for name in self._tiles if self._is_bound_view(name)]
         anchored = {self.memory.group(name) for name in views}
-        for site, position in StaleReaders(self.index, self.memory).lingering():
+        stale = StaleReaders(self.index, self.memory)
+        for site, position in stale.lingering():
             self._add("lingers", site, position)
             call = called(self.index.sites[site])
             assert isinstance(call, OpCall)
             name = next(names_in(call.args[position]))
-            is_anchored = self.memory.group(name) in anchored or self._is_written_into(name)
+            is_anchored = self.memory.group(name) in anchored or self._has_older_readers(name, site, stale)
             self._add("anchored" if is_anchored else "movable", name)
 
-    def _is_written_into(self, name: str) -> bool:
-        """Whether ``name`` is, or is a view or alias of, what an op left in a buffer it was given."""
-        while (site := self.index.definitions[name].site) >= 0:
-            stmt = self.index.sites[site]
+    def _has_older_readers(self, name: str, site: int, stale: StaleReaders) -> bool:
+        """Whether ``name`` shows what an op left in a buffer that is read after ``site`` under a name older than that."""
+        group = self.memory.group(name)
+        while (bound := self.index.definitions[name].site) >= 0:
+            stmt = self.index.sites[bound]
             if not isinstance(stmt, Assign):
                 return False
             source = self.memory.shared_source(stmt.value)
             if source is None or source not in self._tile_set:
                 return False
             info = op_info(stmt.value.op) if isinstance(stmt.value, OpCall) else None
-            if info is not None and not info.is_view:
+            if info is not None and not info.is_view and stale.reads_older(site, group, bound):
                 return True
             name = source
         return False

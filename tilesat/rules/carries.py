@@ -42,10 +42,7 @@ RULES: tuple[Rule, ...] = (
         "grounded-slot",
         "resolve",
         "a slot whose init cannot follow keeps the space of its init",
-        """
-        (rule ((grounded l k) (starts-from l k u) (iter-arg l k a) (= c (seen u)))
-              ((decide (space a) (grounded (space-of c)))))
-        """,
+        "(rule ((grounded l k s) (iter-arg l k a)) ((decide (space a) (grounded s))))",
         "INF-P1-10",
     ),
     _rule(

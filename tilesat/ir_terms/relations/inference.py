@@ -104,7 +104,7 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("serve", (N, N, V, N), DECISION, "site, slot, variable, space: depth of the serving copy", N, MIN),
     Relation("row-major", (V, N, N, N), DECISION, "variable, version, space, region: the copy is row-major, unboxed"),
     # Asserted when a run is repeated with what an earlier one decided.
-    Relation("grounded", (N, N), SEED, "slot that keeps the space of its init"),
+    Relation("grounded", (N, N, N), SEED, "slot that keeps the space of its init; that space"),
     Relation("peeled", (N, N), SEED, "slot whose first trip is peeled"),
     Relation("was-split", (N, N), SEED, "call that was split, space of its accumulator"),
     Relation("wrote-back", (N, N, N), SEED, "call, argument written through a copy, space of the buffer"),
