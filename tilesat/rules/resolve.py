@@ -89,11 +89,14 @@ RULES: tuple[Rule, ...] = (
     ),
     _rule(
         "retargetable-demand",
-        "a load or create that names no space goes to Mat when that is what is asked of it",
+        "a load or create that names no space is made where it is asked for, in Vec or Mat",
         """
-        (rule ((binds site v) (tile v) (op-at site op) (op-target op) (untargeted site)
-               (= c (demand v)) (= $Mat (space-of c)))
-              ((decide (space v) (real $Mat))))
+        (rule ((binds site v) (op-at site op) (op-loads op) (untargeted site)
+               (= c (demand v)) (can-land (space-of c)))
+              ((decide (space v) (real (space-of c)))))
+        (rule ((binds site v) (op-at site op) (op-creates op) (untargeted site)
+               (= c (demand v)) (can-land (space-of c)))
+              ((decide (space v) (real (space-of c)))))
         """,
         "INF-P1-06",
     ),
