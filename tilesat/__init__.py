@@ -13,6 +13,7 @@ from tilesat.bridge.validate import Validation, validate
 from tilesat.diagnostics import Diagnostic, Severity
 from tilesat.errors import (
     CostModelError,
+    ImpossibleError,
     InterpretError,
     Location,
     ParseError,
@@ -36,6 +37,7 @@ __all__ = [
     "CostModelError",
     "Diagnostic",
     "Function",
+    "ImpossibleError",
     "InterpretError",
     "Interpretation",
     "Location",

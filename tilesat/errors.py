@@ -70,3 +70,7 @@ class CostModelError(TilesatError):
 
 class SolveError(TilesatError):
     """No legal program could be extracted."""
+
+
+class ImpossibleError(SolveError):
+    """The program asks for something that no memory space and no copy can give."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tilesat.errors import SolveError
+from tilesat.errors import ImpossibleError, SolveError
 from tilesat.extract.plan import Copy, Plan, Reasons
 from tilesat.ir.hardware import Hardware, move_path
 from tilesat.ir.index import FunctionIndex
@@ -147,7 +147,7 @@ class PlanReader:
             plan.write_backs[site] = (position, SPACES[number])
         for site, (_, space) in plan.write_backs.items():
             if space not in (MemorySpace.Vec, MemorySpace.Mat):
-                raise SolveError(
+                raise ImpossibleError(
                     f"what '{print_stmt(self.index.sites[site])}' writes is read later under an older name in "
                     f"{space.value}, and nothing can put it there",
                     hint="read it under the name of the written tile",

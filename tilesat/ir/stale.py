@@ -11,7 +11,7 @@ from collections import defaultdict
 
 from tilesat.ir.index import FunctionIndex
 from tilesat.ir.memory import MemorySSA, called
-from tilesat.ir.nodes import OpCall, Var
+from tilesat.ir.nodes import Assign, OpCall, Var
 from tilesat.ir.ops import op_info
 from tilesat.ir.walk import reads
 
@@ -25,16 +25,28 @@ class StaleReaders:
         self._readers: dict[str, list[int]] = defaultdict(list)
         self._members: dict[str, list[str]] = defaultdict(list)
         tiles = set(index.tile_names())
-        for site, stmt in enumerate(index.sites):
-            for name in dict.fromkeys(reads(stmt)):
+        for site in reversed(range(len(index.sites))):
+            if self._is_idle_view(site):
+                continue
+            for name in dict.fromkeys(reads(index.sites[site])):
                 if name in tiles:
                     self._readers[name].append(site)
+        for sites in self._readers.values():
+            sites.reverse()
         self._bound = {name: self._bound_at(name) for name in tiles}
         for name in sorted(tiles, key=lambda name: (self._bound[name], name)):
             if self._readers[name]:
                 self._members[memory.group(name)].append(name)
         self._latest = {group: self._latest_readers(names) for group, names in self._members.items()}
         self._in_loop: dict[tuple[str, int, int], bool] = {}
+
+    def _is_idle_view(self, site: int) -> bool:
+        """Whether ``site`` makes a view or alias that nobody reads; asked from the last site to the first."""
+        stmt = self.index.sites[site]
+        if not isinstance(stmt, Assign) or self._readers.get(stmt.name):
+            return False
+        info = op_info(stmt.value.op) if isinstance(stmt.value, OpCall) else None
+        return isinstance(stmt.value, Var) or (info is not None and info.is_view)
 
     def _bound_at(self, name: str) -> int:
         """The site at which ``name`` gets its value: for results the last one of their structure."""

@@ -382,7 +382,9 @@ class PlacementCollector:
             self._add("made-in", name, SPACE_NUMBERS[space])
 
     def _load_spaces(self, name: str) -> set[MemorySpace]:
-        return {self.space(name)} | ({MemorySpace.Vec, MemorySpace.Mat} if name in self.free else set())
+        # Of a tile that is written there is one, where its writers expect it.
+        is_open = name in self.free and not self.memory.is_written(name)
+        return {self.space(name)} | ({MemorySpace.Vec, MemorySpace.Mat} if is_open else set())
 
     def _load(self, site: int, name: str, call: OpCall) -> None:
         if self.memory.is_written(name):
