@@ -156,7 +156,7 @@ RULES: tuple[Rule, ...] = (
         "evidence",
         "something the call may write is the same storage",
         """
-        (rule ((param-in k j) (call-from k c n) (param-writable k i) (actual n i b) (storage b r)
+        (rule ((param-in k j) (call-from k c n) (param-writable k i) (!= i j) (actual n i b) (storage b r)
                (actual n j a) (storage a r))
               ((decide (source-obstacle k j (+ c " may let the kernel write the same storage")))))
         """,

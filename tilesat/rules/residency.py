@@ -58,8 +58,7 @@ RULES: tuple[Rule, ...] = (
         "a panel is read only through transposed views, and moves and extracts that stage an operand in Left or Right",
         """
         (rule ((reads s k v) (use-other s k) (op-at s op))
-              ((bad-panel v (+ op " reads " v " and does not stage it"))))
-        (rule ((reads s 0 v) (binds s w) (op-at s "tile.transpose_view") (bad-panel w why)) ((bad-panel v why)))
+              ((decide (bad-panel v (+ op " reads " v " and does not stage it")))))
         """,
         "INF-P4-02",
         "INF-P4-11",
@@ -69,10 +68,10 @@ RULES: tuple[Rule, ...] = (
         "obstacles",
         "neither the panel nor what is made of it is yielded, carried, returned, passed on or given another name",
         """
-        (rule ((mat-load s v) (escapes v why)) ((bad-panel v why)))
-        (rule ((reads s 0 v) (binds s w) (op-at s "tile.transpose_view") (escapes w why)) ((bad-panel w why)))
-        (rule ((reads s 0 v) (binds s w) (staged-in w $Left) (escapes w why)) ((bad-panel v why)))
-        (rule ((reads s 0 v) (binds s w) (staged-in w $Right) (escapes w why)) ((bad-panel v why)))
+        (rule ((mat-load s v) (escapes v why)) ((decide (bad-panel v why))))
+        (rule ((reads s 0 v) (binds s w) (op-at s "tile.transpose_view") (escapes w why)) ((decide (bad-panel w why))))
+        (rule ((reads s 0 v) (binds s w) (staged-in w $Left) (escapes w why)) ((decide (bad-panel v why))))
+        (rule ((reads s 0 v) (binds s w) (staged-in w $Right) (escapes w why)) ((decide (bad-panel v why))))
         """,
         "INF-P4-11",
         "INF-P4-12",
@@ -83,7 +82,7 @@ RULES: tuple[Rule, ...] = (
         "what is staged is read by products, each at the operand for its space",
         """
         (rule ((binds s w) (staged-in w t) (reads u k w) (op-at u op) (not-fed op k t) (reads s 0 v))
-              ((bad-panel v (+ op " reads " w " at another place than a product's operand"))))
+              ((decide (bad-panel v (+ op " reads " w " at another place than a product's operand")))))
         """,
         "INF-P4-11",
     ),
@@ -92,10 +91,20 @@ RULES: tuple[Rule, ...] = (
         "obstacles",
         "every branch of a panel's uses ends in a product",
         """
-        (rule ((mat-load s v) (use-count v 0)) ((bad-panel v (+ "nothing reads " v))))
+        (rule ((mat-load s v) (use-count v 0)) ((decide (bad-panel v (+ "nothing reads " v)))))
         (rule ((reads s 0 v) (binds s w) (op-at s "tile.transpose_view") (use-count w 0))
-              ((bad-panel w (+ "nothing reads " w))))
-        (rule ((reads s 0 v) (binds s w) (staged-in w t) (use-count w 0)) ((bad-panel v (+ "nothing reads " w))))
+              ((decide (bad-panel w (+ "nothing reads " w)))))
+        (rule ((reads s 0 v) (binds s w) (staged-in w t) (use-count w 0)) ((decide (bad-panel v (+ "nothing reads " w)))))
+        """,
+        "INF-P4-02",
+    ),
+    _rule(
+        "panel-views",
+        "obstacles",
+        "what is wrong with a transposed view is wrong with the panel",
+        """
+        (rule ((reads s 0 v) (binds s w) (op-at s "tile.transpose_view") (bad-panel w why))
+              ((decide (bad-panel v why))))
         """,
         "INF-P4-02",
     ),
@@ -105,7 +114,7 @@ RULES: tuple[Rule, ...] = (
         "the allocator-aligned sum of all allocations of a space exceeds it",
         """
         (rule ((space-total t n) (space-capacity t c) (> n c))
-              ((over-capacity t "the allocations of its memory together exceed it")))
+              ((decide (over-capacity t "the allocations of its memory together exceed it"))))
         """,
         "INF-P4-13",
     ),
@@ -114,8 +123,8 @@ RULES: tuple[Rule, ...] = (
         "obstacles",
         "an allocation of unknown size, or a buffer reserved outside the tiles, may need the room",
         """
-        (rule ((space-unknown t)) ((over-capacity t "an allocation in its memory has no static size")))
-        (rule ((reserved s) (space-capacity t c)) ((over-capacity t "a buffer is reserved outside the tiles")))
+        (rule ((space-unknown t)) ((decide (over-capacity t "an allocation in its memory has no static size"))))
+        (rule ((reserved s) (space-capacity t c)) ((decide (over-capacity t "a buffer is reserved outside the tiles"))))
         """,
         "INF-P4-13",
     ),
@@ -124,7 +133,7 @@ RULES: tuple[Rule, ...] = (
         "obstacles",
         "without hardware nobody knows what fits",
         """
-        (rule ((space-open t)) ((over-capacity t "no hardware is given, so its capacity is not known")))
+        (rule ((space-open t)) ((decide (over-capacity t "no hardware is given, so its capacity is not known"))))
         """,
         "INF-P4-13",
     ),
@@ -133,7 +142,7 @@ RULES: tuple[Rule, ...] = (
         "obstacles",
         "lowering a pipeline replicates the allocations inside it",
         """
-        (rule ((space-replicated t)) ((over-capacity t "a pipeline loop may replicate allocations in its memory")))
+        (rule ((space-replicated t)) ((decide (over-capacity t "a pipeline loop may replicate allocations in its memory"))))
         """,
         "INF-P4-13",
     ),
@@ -260,10 +269,10 @@ RULES: tuple[Rule, ...] = (
         "a link stays when the prefix has ended, when an offset varies, or when its space has no room",
         """
         (rule ((chain-next p s) (site-region s r) (= e (prefix-end r)) (< e s))
-              ((link-kept s "an effect or control statement precedes it")))
+              ((decide (link-kept s "an effect or control statement precedes it"))))
         (rule ((chain-next p s) (site-region s r) (loop-at l r o) (varies-in s l x))
-              ((link-kept s (+ "it reads " x ", which is bound in the loop"))))
-        (rule ((chain-next p s) (binds s w) (staged-in w t) (over-capacity t why)) ((link-kept s why)))
+              ((decide (link-kept s (+ "it reads " x ", which is bound in the loop")))))
+        (rule ((chain-next p s) (binds s w) (staged-in w t) (over-capacity t why)) ((decide (link-kept s why))))
         (rule ((link-kept s why)) ((set (obstacles s) 1)))
         """,
         "INF-P4-01",
@@ -282,9 +291,9 @@ RULES: tuple[Rule, ...] = (
               ((inexact u (+ w " has several uses"))))
         (rule ((op-at s "tile.transpose_view") (binds s v) (reads u 0 v) (inexact u why)) ((inexact s why)))
         (rule ((mat-load s v) (use-count v n) (> n 1) (reads u 0 v)) ((inexact u (+ v " has several uses"))))
-        (rule ((inexact u why)) ((link-kept u why)))
+        (rule ((inexact u why)) ((decide (link-kept u why))))
         (rule ((binds s v) (reads u 0 v) (binds u w) (site-region s r) (site-region u q) (!= r q))
-              ((link-kept u (+ v " is made in another block"))))
+              ((decide (link-kept u (+ v " is made in another block")))))
         """,
         "INF-P4-01",
         "INF-P4-02",
