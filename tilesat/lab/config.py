@@ -92,6 +92,15 @@ FEATURES: Mapping[str, str] = MappingProxyType(
 )
 """Every feature and its meaning."""
 
+CALLERS: Mapping[str, str] = MappingProxyType(
+    {
+        "any": "an orchestration function or none, mostly with tensors from outside",
+        "root": "always one; it creates most of the tensors that kernels read",
+        "strange": "always one; besides, submits, wrappers, and arguments whose storage nobody follows",
+    }
+)
+"""Kinds of orchestration."""
+
 ALL_FEATURES: frozenset[str] = frozenset(FEATURES)
 
 
@@ -104,7 +113,9 @@ class GeneratorConfig:
     ``body_length`` are the expected numbers of statements of a function and of a nested block.
     ``max_trips`` bounds constant loops; loops with dynamic bounds follow a scalar of 0 to 4.
     ``extents`` are those of tiles, multiples of 16; tensors are square with ``tensor_extent``. ``weights``
-    overrides how often the kinds of statements in :data:`tilesat.lab.kinds.KINDS` are picked.
+    overrides how often the kinds of statements in :data:`tilesat.lab.kinds.KINDS` are picked. ``scenes`` are
+    situations of :data:`tilesat.lab.scenes.SCENES` in which certain rules fire; they take the place of about
+    half the statements. ``callers`` says which orchestration there is, see :data:`CALLERS`.
 
     Raises :class:`tilesat.TilesatError` for an unknown feature and for sizes that make no program.
     """
@@ -121,6 +132,8 @@ class GeneratorConfig:
     tensor_extent: int = 64
     max_tensors: int = 4
     weights: tuple[tuple[str, int], ...] = ()
+    scenes: tuple[str, ...] = ()
+    callers: str = "any"
 
     def __post_init__(self) -> None:
         check_features(self.features)
@@ -139,6 +152,8 @@ class GeneratorConfig:
             raise TilesatError("max_depth and max_carries cannot be negative", hint="0 turns nesting or carries off")
         if not self.extents or any(extent < 16 or extent % 16 for extent in self.extents):
             raise TilesatError(f"extents are {list(self.extents)}", hint="give multiples of 16")
+        if self.callers not in CALLERS:
+            raise TilesatError(f"unknown kind of callers '{self.callers}'", hint="one of " + ", ".join(CALLERS))
         if self.tensor_extent < max(self.extents):
             raise TilesatError(
                 f"tensor_extent is {self.tensor_extent}", hint=f"tiles of {max(self.extents)} have to fit"

@@ -11,6 +11,7 @@ from tilesat.lab import branches, effects, loops, matrix, scalars, sources, vect
 from tilesat.lab.builder import Builder
 from tilesat.lab.choices import Weighted, scaled
 from tilesat.lab.config import GeneratorConfig
+from tilesat.lab.scenes import scene
 
 Emit = Callable[[Builder], None]
 
@@ -111,5 +112,8 @@ def _table(config: GeneratorConfig, *, nests: bool) -> Weighted[Weighted[Kind]]:
 
 
 def emit(b: Builder) -> None:
-    """Add one statement, with what it needs."""
+    """Add one statement, with what it needs, or a scene."""
+    if b.config.scenes and b.choices.integer(0, 1):
+        scene(b.config, b.choices.pick(b.config.scenes), nests=b.can_nest)(b)
+        return
     _table(b.config, nests=b.can_nest).pick(b.choices).pick(b.choices).emit(b)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
+from tilesat.ir.dtypes import is_float
 from tilesat.ir.nodes import (
     ORCHESTRATION,
     Assign,
@@ -23,6 +24,7 @@ from tilesat.ir.nodes import (
     Result,
     Return,
     Stmt,
+    Submit,
     TupleGet,
     Var,
     Yield,
@@ -53,6 +55,8 @@ class _Buffer:
 class _State:
     choices: Choices
     config: GeneratorConfig
+    made: list[Function]
+    """Functions that create tensors for this one."""
     params: list[Param] = field(default_factory=list)
     stmts: list[Stmt] = field(default_factory=list)
     buffers: list[_Buffer] = field(default_factory=list)
@@ -72,9 +76,28 @@ class _State:
         return name
 
 
-def orchestration(choices: Choices, config: GeneratorConfig, kernels: Sequence[Kernel]) -> Function:
-    """A function that launches every kernel once or more, directly or in a loop."""
-    state = _State(choices, config)
+def orchestrations(choices: Choices, config: GeneratorConfig, kernels: Sequence[Kernel]) -> list[Function]:
+    """A function that launches every kernel once or more; where callers are strange sometimes another around it."""
+    made: list[Function] = []
+    inner = orchestration(choices, config, kernels, made)
+    if config.callers != "strange" or not choices.chance(4):
+        return [*made, inner]
+    call = FuncCall(inner.name, tuple([Var(param.name) for param in inner.params]))
+    body: list[Stmt]
+    if len(inner.returns) == 1:
+        body = [Assign("w0", inner.returns[0], call), Return((Var("w0"),))]
+    else:
+        body = [EvalStmt(call)]
+    returns = inner.returns if len(inner.returns) == 1 else ()
+    outer = Function("outermost", inner.params, returns, tuple(body), ORCHESTRATION, level=_LEVEL, role=_ROLE)
+    return [*made, inner, outer]
+
+
+def orchestration(
+    choices: Choices, config: GeneratorConfig, kernels: Sequence[Kernel], made: list[Function]
+) -> Function:
+    """A function that launches every kernel once or more, directly or in a loop; ``made`` gets what it calls besides."""
+    state = _State(choices, config, made)
     for kernel in kernels:
         for _ in range(choices.integer(1, 2)):
             choices.span(partial(_launch, state, kernel))
@@ -91,9 +114,12 @@ def _launch(state: _State, kernel: Kernel) -> None:
     in_loop = state.config.has("orchestration_loop") and state.config.has("for") and state.choices.chance(3)
     index = state.name("i") if in_loop else None
     state.index = None if index is None else Var(index)
-    state.may_overlap = state.config.has("overlapping_arguments") and state.choices.chance(4)
+    one_in = 4 if state.config.callers == "any" else 2
+    state.may_overlap = state.config.has("overlapping_arguments") and state.choices.chance(one_in)
     arguments, passed = _arguments(state, kernel)
-    call = FuncCall(kernel.function.name, tuple(arguments))
+    call: FuncCall | Submit = FuncCall(kernel.function.name, tuple(arguments))
+    if state.config.callers == "strange" and not kernel.returned and state.choices.integer(0, 3):
+        call = Submit(kernel.function.name, tuple(arguments))
     if index is None:
         _bind_results(state, kernel, call, passed)
     else:
@@ -152,8 +178,12 @@ def _tensor(state: _State, param: Param, type_: TensorType, passed: list[_Buffer
 
 
 def _new_tensor(state: _State, type_: TensorType, direction: Direction, is_positions: bool) -> _Buffer:
-    """A parameter, or for what a kernel writes sometimes a tensor created here."""
-    if direction is Direction.Out and not any(names_in_type(type_)) and state.choices.chance(2):
+    """A parameter, or for what a kernel writes, and on request for what it reads, sometimes a tensor created here."""
+    strange = _strange_tensor(state, type_)
+    if strange is not None:
+        return strange
+    may_create = direction is Direction.Out or (state.config.callers != "any" and not is_positions)
+    if may_create and not any(names_in_type(type_)) and state.choices.chance(2):
         created = state.name("t")
         options = (("dtype", EnumConst(type_.dtype)), ("layout", EnumConst("TensorLayout.ND")))
         shape = ListExpr(tuple([Const(dim) for dim in type_.shape if isinstance(dim, int)]))
@@ -162,6 +192,34 @@ def _new_tensor(state: _State, type_: TensorType, direction: Direction, is_posit
     else:
         name = state.param("x" if direction is Direction.In else "y", type_, direction)
         buffer = _Buffer(name, type_, direction is Direction.In, is_positions)
+    state.buffers.append(buffer)
+    return buffer
+
+
+def _strange_tensor(state: _State, type_: TensorType) -> _Buffer | None:
+    """Once in a while, where callers are strange, a tensor from an op that nobody follows."""
+    if state.config.callers != "strange" or any(names_in_type(type_)) or not state.choices.chance(4):
+        return None
+    name = state.name("u")
+    shape = ListExpr(tuple([Const(dim) for dim in type_.shape if isinstance(dim, int)]))
+    if state.choices.integer(0, 1):
+        return _made_elsewhere(state, name, type_, shape)
+    number = Const(1.0, "FP32") if is_float(type_.dtype) else Const(1, type_.dtype)
+    call = OpCall("tensor.full", (shape,), (("dtype", EnumConst(type_.dtype)), ("value", number)))
+    state.stmts.append(Assign(name, type_, call))
+    buffer = _Buffer(name, type_, is_given=False)
+    state.buffers.append(buffer)
+    return buffer
+
+
+def _made_elsewhere(state: _State, name: str, type_: TensorType, shape: ListExpr) -> _Buffer:
+    """A tensor that another function creates and returns."""
+    options = (("dtype", EnumConst(type_.dtype)), ("layout", EnumConst("TensorLayout.ND")))
+    body: tuple[Stmt, ...] = (Assign("t", type_, OpCall("tensor.create", (shape,), options)), Return((Var("t"),)))
+    maker = Function(f"make{len(state.made)}", (), (type_,), body, ORCHESTRATION, level=_LEVEL, role=_ROLE)
+    state.made.append(maker)
+    state.stmts.append(Assign(name, type_, FuncCall(maker.name, ())))
+    buffer = _Buffer(name, type_, is_given=False)
     state.buffers.append(buffer)
     return buffer
 
@@ -175,7 +233,7 @@ def _returned(kernel: Kernel, passed: list[_Buffer | None]) -> list[_Buffer]:
     return [buffer for name in kernel.returned if (buffer := by_name[name]) is not None]
 
 
-def _bind_results(state: _State, kernel: Kernel, call: FuncCall, passed: list[_Buffer | None]) -> None:
+def _bind_results(state: _State, kernel: Kernel, call: FuncCall | Submit, passed: list[_Buffer | None]) -> None:
     """The launch itself, and the new names it gives to what it writes."""
     buffers = _returned(kernel, passed)
     if not buffers:
@@ -193,7 +251,7 @@ def _bind_results(state: _State, kernel: Kernel, call: FuncCall, passed: list[_B
         buffer.name = name
 
 
-def _loop(state: _State, kernel: Kernel, call: FuncCall, passed: list[_Buffer | None], index: str) -> None:
+def _loop(state: _State, kernel: Kernel, call: FuncCall | Submit, passed: list[_Buffer | None], index: str) -> None:
     """The launch in a loop that carries what it writes."""
     written = list(dict.fromkeys(_returned(kernel, passed)))
     inits = [Var(buffer.name) for buffer in written]
@@ -201,7 +259,7 @@ def _loop(state: _State, kernel: Kernel, call: FuncCall, passed: list[_Buffer | 
     names = {init.name: Var(carry.name) for init, carry in zip(inits, carries, strict=True)}
     arguments = tuple([names.get(arg.name, arg) if isinstance(arg, Var) else arg for arg in call.args])
     outside, state.stmts = state.stmts, []
-    _bind_results(state, kernel, FuncCall(call.callee, arguments), passed)
+    _bind_results(state, kernel, replace(call, args=arguments), passed)
     if written:
         state.stmts.append(Yield(tuple([Var(buffer.name) for buffer in written])))
     body, state.stmts = tuple(state.stmts), outside

@@ -11,7 +11,7 @@ from tilesat.lab.builder import Builder, Kernel
 from tilesat.lab.choices import Choices
 from tilesat.lab.config import GeneratorConfig
 from tilesat.lab.kinds import emit
-from tilesat.lab.orchestration import orchestration
+from tilesat.lab.orchestration import orchestrations
 from tilesat.lab.sources import DYNAMIC_DIM
 
 _MATRIX_DTYPES = ("FP16", "FP32", "BF16", "INT8")
@@ -29,8 +29,8 @@ def generate_program(choices: Choices, config: GeneratorConfig = _DEFAULT) -> Pr
     names = [f"kernel{number}" for number in range(config.functions)]
     kernels = [choices.span(partial(kernel, choices, config, name)) for name in names]
     functions = [kernel.function for kernel in kernels]
-    if config.has("orchestration") and choices.chance(2):
-        functions.append(orchestration(choices, config, kernels))
+    if config.has("orchestration") and (config.callers != "any" or choices.chance(2)):
+        functions += orchestrations(choices, config, kernels)
     return assembled_program("Generated", functions)
 
 

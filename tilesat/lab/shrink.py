@@ -6,6 +6,8 @@ search works on the list and never has to know what a program is.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -62,26 +64,40 @@ class Found:
 
 
 def simplest(
-    seed: int, condition: Callable[[Program], bool], config: GeneratorConfig | None = None, *, most_tries: int = 2000
+    seed: int,
+    condition: Callable[[Program], bool],
+    config: GeneratorConfig | None = None,
+    *,
+    most_tries: int = 2000,
+    seconds: float = math.inf,
 ) -> Found:
     """The simplest program found that satisfies ``condition``, starting from the random one of ``seed``.
 
+    The search ends after ``most_tries`` programs or ``seconds``, whichever comes first.
+
     Raises :class:`tilesat.TilesatError` when that one does not satisfy it.
     """
-    search = _Search(condition, config or GeneratorConfig(), most_tries)
+    search = _Search(condition, config or GeneratorConfig(), most_tries, time.monotonic() + seconds)
     if not search.accepts((), RandomChoices(seed)):
         raise TilesatError(f"the program of seed {seed} does not satisfy the condition", hint="take another seed")
     return search.run()
 
 
 class _Search:
-    def __init__(self, condition: Callable[[Program], bool], config: GeneratorConfig, most_tries: int) -> None:
+    def __init__(
+        self, condition: Callable[[Program], bool], config: GeneratorConfig, most_tries: int, deadline: float
+    ) -> None:
         self.condition = condition
         self.config = config
         self.most_tries = most_tries
+        self.deadline = deadline
         self.tries = 0
         self.best: Found | None = None
         self.seen: set[tuple[int, ...]] = set()
+
+    @property
+    def is_over(self) -> bool:
+        return self.tries >= self.most_tries or time.monotonic() > self.deadline
 
     @property
     def found(self) -> Found:
@@ -110,7 +126,7 @@ class _Search:
             before = self.found
             for simplify in self._passes():
                 simplify()
-            if self.found is before or self.tries >= self.most_tries:
+            if self.found is before or self.is_over:
                 return Found(self.found.program, self.found.decisions, self.found.spans, self.tries)
 
     def _passes(self) -> tuple[Callable[[], None], ...]:
@@ -123,7 +139,7 @@ class _Search:
         while progress:
             progress = False
             for candidate in candidates():
-                if self.tries >= self.most_tries:
+                if self.is_over:
                     return
                 if self.accepts(candidate):
                     progress = True
@@ -141,7 +157,7 @@ class _Search:
     def _drop_chunks(self) -> None:
         for size in _CHUNKS:
             position = len(self.found.decisions) - size
-            while position >= 0 and self.tries < self.most_tries:
+            while position >= 0 and not self.is_over:
                 decisions = self.found.decisions
                 self.accepts(decisions[:position] + decisions[position + size :])
                 position = min(position - 1, len(self.found.decisions) - size)
@@ -176,7 +192,7 @@ class _Search:
 
     def _lower(self) -> None:
         position = len(self.found.decisions) - 1
-        while position >= 0 and self.tries < self.most_tries:
+        while position >= 0 and not self.is_over:
             decisions = self.found.decisions
             value = decisions[position]
             for lower in dict.fromkeys((*range(min(value, _LOW)), value // 2, value - 1)):

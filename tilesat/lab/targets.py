@@ -1,0 +1,121 @@
+"""Which programs make a rule fire: kinds of programs, and the best kind for each rule.
+
+A target is a configuration of the generator. Shipped rules have one by table; for a rule of the user a few programs
+of each target are tried, and the one in which the rule fires most often is taken.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from tilesat.bridge.infer import infer_tile_memory_space
+from tilesat.errors import TilesatError
+from tilesat.ir.nodes import Program
+from tilesat.lab.config import GeneratorConfig
+from tilesat.lab.firing import firings
+from tilesat.lab.generate import random_program
+from tilesat.lab.target_table import TARGET_OF
+from tilesat.rules.rule import STAGES, Rule, RuleSet
+
+_SMALL = GeneratorConfig(max_statements=6, length=5, body_length=2, extents=(16, 32), max_trips=3)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Programs of one kind."""
+
+    name: str
+    meaning: str
+    config: GeneratorConfig
+    hardware: str | None = "910b"
+
+    def program(self, seed: int) -> Program:
+        return random_program(seed, self.config)
+
+
+def _target(
+    name: str,
+    meaning: str,
+    *scenes: str,
+    config: GeneratorConfig = _SMALL,
+    hardware: str | None = "910b",
+    **overrides: Any,
+) -> Target:
+    return Target(name, meaning, replace(config, scenes=scenes, **overrides), hardware)
+
+
+_PANEL_SCENES = ("panel", "panel_in_branch", "panel_after_effect", "panel_of_other_source", "written_panel")
+
+TARGETS: Mapping[str, Target] = MappingProxyType(
+    {
+        target.name: target
+        for target in (
+            _target("any", "a little of everything", config=replace(_SMALL, max_statements=10, length=9)),
+            _target("ops", "ops of all kinds", "strange_op", "strange_op", "open_operand", "alias_read",
+                    weights=(("unknown_op", 12), ("tuple_result", 10))),
+            _target("seeds", "what accumulating loops start from", "zero_seed", "created_seed", "viewed_seed",
+                    "chosen_seed", "shared_seed"),
+            _target("slots", "tiles carried and chosen across memories", "loaded_seed", "kept_or_new",
+                    "mixed_carries", "operand_carry"),
+            _target("writes", "in-place writes in the wrong memory", "scattered", "scattered", "seed_in_place",
+                    "written_elsewhere", "anchored_write", "block_from_elsewhere"),
+            _target("copies", "copies, and what they may be shared by", "copy_of_copy", "own_move", "own_move",
+                    "two_arms", "views_around"),
+            _target("views", "views of views, windows of windows", "window_of_window", "view_back", "cut_windows"),
+            _target("loads", "windows loaded again", "equal_loads", weights=(("reload", 12),)),
+            _target("panels", "loads in loops, launched from where their tensors are made", "panel", "panel",
+                    "sliced_panel", *_PANEL_SCENES, callers="root"),
+            _target("holds", "loads in loops, with what holds them there", "ordered_panel", "rewritten_load",
+                    "odd_reader", callers="root"),
+            _target("everywhere", "loads in loops, compiled for no chip in particular", "panel", "sliced_panel",
+                    callers="root", hardware=None),
+            _target("callers", "loads in loops, launched in strange ways", "panel", callers="strange", functions=2,
+                    max_statements=3, length=3),
+            _target("rooms", "loads in loops that hardly fit", "panel", "panel", "reserved_buffer", callers="root",
+                    extents=(256, 16), tensor_extent=256, max_statements=4, length=3),
+        )
+    }
+)  # fmt: skip
+"""All targets by name."""
+
+# Families whose rules run on kernels and have a target; orchestration has its own passes and tests.
+_STAGES = ("inference", "residency", "placement")
+_KERNEL_PHASES = frozenset(phase for stage in _STAGES for phase in STAGES[stage])
+PILOT = 24
+"""Programs of each target tried for a rule that has none by table."""
+
+
+def is_targeted(rule: Rule) -> bool:
+    """Whether programs can be made to order for ``rule``: it runs on kernels."""
+    return rule.phase in _KERNEL_PHASES
+
+
+def choose_targets(rules: RuleSet, wanted: Sequence[Rule], seed: int, examples: int) -> dict[str, str]:
+    """The target of each rule by name: that of the table, else the one in which the rule fires most often.
+
+    A few programs of each target are tried for rules that the table lacks, fewer when ``examples`` are few.
+    """
+    chosen = {rule.name: TARGET_OF[rule.name] for rule in wanted if rule.name in TARGET_OF}
+    unknown = [rule.name for rule in wanted if rule.name not in chosen]
+    best = dict.fromkeys(unknown, (0, "any"))
+    tries = max(4, min(PILOT, examples // 20))
+    for target in TARGETS.values() if unknown else ():
+        fired: Counter[str] = Counter()
+        for number in range(tries):
+            with firings() as found:
+                try:
+                    infer_tile_memory_space(
+                        target.program(seed + number), rules=rules, hardware=target.hardware, check=False
+                    )
+                except (TilesatError, AssertionError):
+                    # What goes wrong here the check itself will find and tell.
+                    continue
+                finally:
+                    fired.update(name for name in unknown if found.fired(name))
+        for name in unknown:
+            best[name] = max(best[name], (fired[name], target.name), key=lambda item: item[0])
+    return {**chosen, **{name: target for name, (_, target) in best.items()}}
