@@ -51,7 +51,16 @@ def main() -> None:
 @click.option("--pass", "pass_name", type=click.Choice(["infer", "orch", "all"]), default="infer", show_default=True)
 @click.option("--rules", default="reference", show_default=True, help="A preset.")
 @click.option("--hardware", type=CHIPS, help="The chip to compile for.")
-@click.option("--explain", is_flag=True, help="Print each decision with the rules that made it.")
+@click.option("--cost", metavar="traffic|moves|FILE.py", help="A cost model; see examples/cost_model.py.")
+@click.option("--exact", is_flag=True, help="Prove the choice with a solver.")
+@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="Seconds for the search, 10 without.")
+@click.option("--seed", type=int, help="Order in which the local search visits choices, 0 without.")
+@click.option(
+    "--allow", multiple=True, metavar="OPTION", help="A promise or permission: retarget_loads, assume_noalias, ..."
+)
+@click.option(
+    "--explain", is_flag=True, help="Print each decision, its rules, and what it rejected; and what saved how much."
+)
 @click.option("--check", is_flag=True, help="Interpret before and after on random inputs.")
 @click.option("--json", "as_json", is_flag=True, help="Print program, decisions and diagnostics as JSON.")
 @_clean_errors
@@ -61,32 +70,36 @@ def opt(
     pass_name: str,
     rules: str,
     hardware: str | None,
+    cost: str | None,
+    exact: bool,
+    time_limit: float | None,
+    seed: int | None,
+    allow: tuple[str, ...],
     explain: bool,
     check: bool,
     as_json: bool,
 ) -> None:
     """Run a pass on the program in SOURCE: memory spaces, orchestration, or both in the pipeline's order."""
-    from tilesat.bridge.infer import infer_tile_memory_space
-    from tilesat.bridge.orch import OVERWRITTEN_INPUT, PATTERNS, optimize_orch_tensors
-    from tilesat.bridge.pipeline import optimize
-    from tilesat.bridge.report import print_decisions, print_diagnostics, progress_bar
+    from tilesat.bridge.orch import OVERWRITTEN_INPUT
+    from tilesat.bridge.report import print_decisions, print_diagnostics, print_summary, print_waterfall, progress_bar
+    from tilesat.bridge.request import Request
     from tilesat.bridge.validate import validate
 
+    request = Request(pass_name, rules, hardware, cost, exact, time_limit, seed, allow, explain)
+    request.check()
     program = _read(source)
-    steps = {"infer": len(program.functions), "orch": len(PATTERNS), "all": len(program.functions) + len(PATTERNS)}
-    passes: dict[str, Callable[..., Any]]
-    passes = {"infer": infer_tile_memory_space, "orch": optimize_orch_tensors, "all": optimize}
-    run = passes[pass_name]
-    with progress_bar(steps[pass_name]) as progress:
-        result = run(program, rules=rules, hardware=hardware, progress=progress)
+    with progress_bar(request.steps(program)) as progress:
+        result = request.run(program, progress)
     if as_json:
         text = json.dumps(result.as_dict(), indent=2) + "\n"
     else:
         text = str(result.program)
     _write(text, output)
     print_diagnostics(result.diagnostics)
+    print_summary(result, request.cost_name)
     if explain and not as_json:
         print_decisions(result.decisions, to_stderr=output is None)
+        print_waterfall(result.waterfall, to_stderr=output is None)
     if check:
         # A documented merge overwrites inputs of entry functions, and says so.
         overwrites = any(diagnostic.check == OVERWRITTEN_INPUT for diagnostic in result.diagnostics)

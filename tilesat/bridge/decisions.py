@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from tilesat.bridge.elaborate import Elaborator
 from tilesat.extract.plan import Plan, Reasons
 from tilesat.ir.index import FunctionIndex
+from tilesat.ir.nodes import Program
 from tilesat.ir.printer import print_stmt
 from tilesat.ir.types import TileType
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One decision. ``kind`` is space, move, retarget, clone, split, peel, write-back or rehome; placement
-    adds load, view and extract; residency resident and stays.
+    """One decision.
+
+    ``stage`` says who decided. ``inference``: kinds space, move, retarget, clone, split, peel, write-back and rehome.
+    ``residency``: resident and stays. ``placement``: load, move, view and extract for what is executed, slot and
+    target for where carried slots and open loads and creates live, operand for what is read where it is although a
+    copy could be, merge for loads that use an equal one, dropped for what the input has and the result does not need.
+    ``orchestration``: the patterns of that pass.
 
     ``subject`` is the variable it is about, ``text`` says what was decided, ``place`` is the statement it
-    concerns as printed in the input (first line), ``rules`` are the names of the rules that made it. Where a cost
-    model chose, ``cost`` is the price of what was chosen and ``rejected`` names the best alternative with what it
-    would have cost more.
+    concerns as printed in the input (first line), ``rules`` are the names of the rules that made it.
+
+    Where a cost model chose, ``cost`` is the price of the step, frequency included. On request ``rejected`` names the
+    best alternative: the cheapest placement of the function, found by the same local search, in which this step is not
+    taken this way. ``rejected_cost`` is what the function would cost more with it.
     """
 
     function: str
@@ -30,19 +38,12 @@ class Decision:
     rules: Reasons
     cost: float | None = None
     rejected: str = ""
+    rejected_cost: float | None = None
+    stage: str = "inference"
 
     def as_dict(self) -> dict[str, object]:
         """The decision as plain data, for JSON."""
-        return {
-            "function": self.function,
-            "kind": self.kind,
-            "subject": self.subject,
-            "text": self.text,
-            "place": self.place,
-            "rules": list(self.rules),
-            "cost": self.cost,
-            "rejected": self.rejected,
-        }
+        return {**asdict(self), "rules": list(self.rules)}
 
 
 def plan_decisions(index: FunctionIndex, plan: Plan, elaborated: Elaborator) -> list[Decision]:
@@ -76,7 +77,7 @@ def plan_decisions(index: FunctionIndex, plan: Plan, elaborated: Elaborator) -> 
         name = elaborated.copy_names[copy.key]
         source = copy.variable if copy.source is None else elaborated.copy_names[copy.source]
         text = f"{name} = move of {source} to {copy.space.value}"
-        add(copy.site, 3, "move", copy.variable, text, copy.reasons)
+        add(copy.site, 3, "move", name, text, copy.reasons)
     for site, rules in plan.splits.items():
         add(site, 4, "split", subject_of(index, site), "product in Acc, sum in Vec", rules)
     for site in plan.peels:
@@ -96,6 +97,34 @@ def plan_decisions(index: FunctionIndex, plan: Plan, elaborated: Elaborator) -> 
         text = f"{name} moves to {space.value} for all its readers"
         add(index.definitions[name].site, 5, "rehome", name, text, ("rehome-written",))
     return [decision for _, decision in sorted(listed, key=lambda item: item[0])]
+
+
+def current_decisions(
+    before: Program, between: Program, after: Program, inferred: list[Decision], placed: list[Decision]
+) -> list[Decision]:
+    """What holds of ``after``, which placement made of ``between``, which inference made of ``before``.
+
+    Earlier decisions on tiles that placement put elsewhere, or made anew, do not; and that ``after`` lacks a copy which
+    only ``between`` had is no news.
+    """
+    had, first, last = (
+        {f.name: FunctionIndex(f) for f in p.functions if f.is_incore} for p in (before, between, after)
+    )
+    taken = {(decision.function, decision.subject) for decision in placed if decision.kind != "dropped"}
+
+    def still(decision: Decision) -> bool:
+        if decision.function not in first:
+            return True
+        old, new = first[decision.function].types.get(decision.subject), last[decision.function].types
+        if isinstance(old, TileType):
+            now = new.get(decision.subject)
+            if not isinstance(now, TileType) or now.space is not old.space:
+                return False
+        return decision.kind != "move" or (decision.function, decision.subject) not in taken
+
+    kept = [decision for decision in inferred if still(decision)]
+    news = [d for d in placed if d.kind != "dropped" or d.subject in had[d.function].definitions]
+    return kept + news
 
 
 def place_of(index: FunctionIndex, site: int) -> str:

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tilesat.bridge.decide import InferenceStage, Inferred
-from tilesat.bridge.decisions import Decision
+from tilesat.bridge.decisions import Decision, current_decisions
 from tilesat.bridge.placing import Placed, PlacementStage, SearchOptions
 from tilesat.bridge.residency import ResidencyPass, Standing, strip_marks
+from tilesat.bridge.waterfall import Step, waterfall
 from tilesat.diagnostics import Diagnostic
-from tilesat.extract.cost import CostModel, cost_model
+from tilesat.extract.cost import Cost, cost_model
 from tilesat.ir.hardware import Hardware
 from tilesat.ir.hardware import hardware as find_chip
 from tilesat.ir.nodes import Assign, Function, OpCall, Program
@@ -37,7 +38,8 @@ class PassResult:
     ``decisions`` are in program order, ``diagnostics`` say where the pass departed from the documents or what
     it found suspicious, ``timings`` are seconds per stage. ``cost`` is the sum over the InCore functions under the
     cost model, ``reference_cost`` the same for what the reference rules make of the program, ``lower_bound`` what no
-    placement can beat, ``status`` how sure the search is (``reference`` where nothing was searched).
+    placement can beat, ``status`` how sure the search is (``reference`` where nothing was searched). ``waterfall``
+    has, on request, where the savings come from.
     """
 
     program: Program
@@ -48,6 +50,7 @@ class PassResult:
     reference_cost: float | None = None
     lower_bound: float | None = None
     status: str = "reference"
+    waterfall: tuple[Step, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The result as plain data, for JSON; the program as text."""
@@ -60,6 +63,7 @@ class PassResult:
             "reference_cost": self.reference_cost,
             "lower_bound": self.lower_bound,
             "status": self.status,
+            "waterfall": [step.as_dict() for step in self.waterfall],
         }
 
 
@@ -87,36 +91,39 @@ def infer_tile_memory_space(
     program: Program,
     *,
     rules: str | RuleSet = "reference",
-    cost: str | CostModel = "traffic",
+    cost: Cost = "traffic",
     hardware: str | Hardware | None = None,
     options: Iterable[str] = (),
     exact: bool = False,
     time_limit: float = 10.0,
     seed: int = 0,
+    explain: bool = False,
     check: bool = True,
     progress: Progress | None = None,
 ) -> PassResult:
     """Give every tile of the InCore functions a memory space and insert the moves that takes.
 
-    ``rules`` is a preset's name or a rule set, ``cost`` a preset's name or a model (it matters where the rules offer a
-    choice), ``hardware`` a chip's name (``910b``, ``950``) or ``None`` for what all chips share. ``options`` are
-    promises and permissions beyond the rules (``assume_noalias``, ``hoist_manual_loads``, ``assume_nonzero_trips``,
-    ``retarget_loads``; see :func:`tilesat.rules.catalogue.options`). ``exact`` proves the choice with a solver, within
-    ``time_limit`` seconds. Functions of other kinds come back as they are (INF-S-01). With ``check`` the result is
-    verified; the input always is, before anything is touched. ``progress`` is called with the number of functions done
-    and the name of the next.
+    ``rules`` is a preset's name or a rule set, ``cost`` a preset's name, a Python file, a function or a model (see
+    :data:`tilesat.extract.cost.Cost`; it matters where the rules offer a choice), ``hardware`` a chip's name (``910b``,
+    ``950``) or ``None`` for what all chips share. ``options`` are promises and permissions beyond the rules
+    (``assume_noalias``, ``hoist_manual_loads``, ``assume_nonzero_trips``, ``retarget_loads``; see
+    :func:`tilesat.rules.catalogue.options`). ``exact`` proves the choice with a solver, within ``time_limit`` seconds.
+    ``explain`` finds what each decision rejected and what each family of rules saved; that takes several times as
+    long. Functions of other kinds come back as they are (INF-S-01). With ``check`` the result is verified; the input
+    always is, before anything is touched. ``progress`` is called with the number of functions done and the name of the
+    next.
 
     Raises :class:`tilesat.VerifyError` for input that violates a required property (INF-S-02, INF-S-03),
     :class:`tilesat.RuleError` or :class:`tilesat.SolveError` when the rules fail, and
     :class:`tilesat.CostModelError` when the model does.
     """
     chip = find_chip(hardware)
-    inference = _Pass(allow(preset(rules), options), chip, cost, SearchOptions(exact, time_limit, seed))
+    inference = _Pass(allow(preset(rules), options), chip, cost, SearchOptions(exact, time_limit, seed, explain))
     return inference.run(program, check=check, progress=progress)
 
 
 class _Pass:
-    def __init__(self, rules: RuleSet, chip: Hardware | None, cost: str | CostModel, options: SearchOptions) -> None:
+    def __init__(self, rules: RuleSet, chip: Hardware | None, cost: Cost, options: SearchOptions) -> None:
         self.rules = rules
         self.chip = chip
         self.clock = Clock()
@@ -138,10 +145,11 @@ class _Pass:
             self.standing = residency.standing
             decisions += resident
         total = _Sum()
+        placed = inferred
         if self.places:
-            inferred, more = self._place(program, inferred, total)
-            decisions += more
-        result = strip_marks(inferred)
+            placed, more = self._place(program, inferred, total, self.rules, self.options)
+            decisions = current_decisions(program, inferred, placed, decisions, more)
+        result = strip_marks(placed)
         if check:
             diagnostics += self._check(result)
         outcome = PassResult(result, tuple(decisions), tuple(diagnostics), self.clock.seconds)
@@ -153,13 +161,25 @@ class _Pass:
             reference_cost=total.reference_cost,
             lower_bound=total.lower_bound,
             status=total.status,
+            waterfall=self._waterfall(program, inferred, total) if self.options.explain else (),
         )
 
+    def _waterfall(self, program: Program, inferred: Program, total: _Sum) -> tuple[Step, ...]:
+        options = replace(self.options, explain=False)
+
+        def placed_cost(rules: RuleSet) -> float:
+            found = _Sum()
+            self._place(program, inferred, found, rules, options)
+            return found.cost
+
+        return waterfall(self.rules, total.reference_cost, total.cost, placed_cost)
+
     @contextmanager
-    def _session(self, stage: str) -> Iterator[Session]:
+    def _session(self, stage: str, rules: RuleSet | None = None) -> Iterator[Session]:
         """The e-graph of ``stage``; the time to get it counts as loading rules."""
         start = time.perf_counter()
-        with session(self.rules.stage_program(stage), what=f"rule set '{self.rules.name}'") as graph:
+        chosen = rules or self.rules
+        with session(chosen.stage_program(stage), what=f"rule set '{chosen.name}'") as graph:
             self.clock.add("load rules", start)
             yield graph
 
@@ -191,13 +211,21 @@ class _Pass:
             diagnostics += [replace(diagnostic, function=function.name) for diagnostic in found.diagnostics]
         return replace(program, functions=tuple(functions)), decisions, diagnostics
 
-    def _place(self, original: Program, program: Program, total: _Sum) -> tuple[Program, list[Decision]]:
-        with self._session("placement") as graph:
-            stage = PlacementStage(graph, self.chip, self.model, self.options, self.clock)
-            return self._place_all(original, program, stage, total)
+    def _place(
+        self, original: Program, program: Program, total: _Sum, rules: RuleSet, options: SearchOptions
+    ) -> tuple[Program, list[Decision]]:
+        levels = any(rule.family == LEVELS for rule in rules)
+        with self._session("placement", rules) as graph:
+            stage = PlacementStage(graph, self.chip, self.model, options, self.clock)
+            return self._place_all(original, program, stage, total, self.standing if levels else {})
 
     def _place_all(
-        self, original: Program, program: Program, stage: PlacementStage, total: _Sum
+        self,
+        original: Program,
+        program: Program,
+        stage: PlacementStage,
+        total: _Sum,
+        stands: Mapping[str, Standing],
     ) -> tuple[Program, list[Decision]]:
         known: dict[tuple[object, ...], Placed] = {}
         functions: list[Function] = []
@@ -206,7 +234,7 @@ class _Pass:
             if not function.is_incore:
                 functions.append(function)
                 continue
-            free, standing = open_producers(before), self.standing.get(function.name, {})
+            free, standing = open_producers(before), stands.get(function.name, {})
             key = (replace(function, name=""), free, tuple(standing.items()))
             if key not in known:
                 known[key] = stage.run(function, free, standing)

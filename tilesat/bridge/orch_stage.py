@@ -74,7 +74,7 @@ class OrchContext:
     # ------------------------------------------------------------------------- reports
 
     def decide(self, function: str, kind: str, subject: str, text: str, place: str, rules: Sequence[str]) -> None:
-        self.decisions.append(Decision(function, kind, subject, text, place, tuple(rules)))
+        self.decisions.append(Decision(function, kind, subject, text, place, tuple(rules), stage="orchestration"))
 
     def decline(
         self, function: str, check: str, message: str, place: str, rules: Sequence[str], *, is_news: bool = True

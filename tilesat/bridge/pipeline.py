@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from tilesat.bridge.infer import STATUSES, PassResult, Progress, infer_tile_memory_space
 from tilesat.bridge.orch import PATTERNS, optimize_orch_tensors
-from tilesat.extract.cost import CostModel
+from tilesat.extract.cost import PRESETS, Cost
 from tilesat.extract.orch_cost import OrchCostModel
 from tilesat.ir.hardware import Hardware
 from tilesat.ir.nodes import Program
@@ -17,22 +18,25 @@ def optimize(
     program: Program,
     *,
     rules: str | RuleSet = "reference",
-    cost: str | CostModel = "traffic",
+    cost: Cost = "traffic",
     orch_cost: str | OrchCostModel | None = None,
     hardware: str | Hardware | None = None,
+    options: Iterable[str] = (),
     exact: bool = False,
     time_limit: float = 10.0,
     seed: int = 0,
+    explain: bool = False,
     check: bool = True,
     progress: Progress | None = None,
 ) -> PassResult:
     """Optimise the tensors of the orchestration, then place the tiles of the kernels.
 
     The arguments are those of :func:`optimize_orch_tensors` and :func:`infer_tile_memory_space`; ``orch_cost`` is the
-    model of the first pass, by default the preset that ``cost`` names. ``timings`` are those of both passes, with the
-    name of the pass in front; costs are those of the second, which prices kernels in full.
+    model of the first pass, by default the preset that ``cost`` names, or ``traffic``. ``timings`` are those
+    of both passes, with the name of the pass in front; costs are those of the second, which prices kernels in full.
     """
-    model = orch_cost if orch_cost is not None else cost if isinstance(cost, str) else "traffic"
+    preset = cost if isinstance(cost, str) and cost in PRESETS else "traffic"
+    model = orch_cost if orch_cost is not None else preset
     first = optimize_orch_tensors(
         program,
         rules=rules,
@@ -54,9 +58,11 @@ def optimize(
         rules=rules,
         cost=cost,
         hardware=hardware,
+        options=options,
         exact=exact,
         time_limit=time_limit,
         seed=seed,
+        explain=explain,
         check=check,
         progress=later,
     )

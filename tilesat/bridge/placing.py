@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from tilesat.bridge.decisions import Decision
 from tilesat.bridge.explain import placement_decisions
 from tilesat.bridge.place import PlaceElaborator
 from tilesat.bridge.residency import Standing
+from tilesat.errors import SolveError
+from tilesat.extract.alternatives import Alternatives
 from tilesat.extract.capacity import Rooms
 from tilesat.extract.cost import CheckedModel
 from tilesat.extract.count import function_cost
@@ -26,17 +31,30 @@ from tilesat.ir_terms.placement_facts import PlacementCollector
 from tilesat.ir_terms.session import Clock, Encoded, Session
 from tilesat.rules.rule import ruleset_of
 
+# Sees each function before and after, with the choices it had: the laboratory draws random ones.
+OBSERVER: ContextVar[Callable[[Function, Function, PlaceGraph], None] | None] = ContextVar("placements", default=None)
 # Rounds of narrowing the room for kept copies before they are forbidden in the memory that is too full.
 MOST_NARROWINGS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """How to search: ``exact`` with a solver, seconds it may take in all, and the seed of random choices."""
+    """How to search: ``exact`` with a solver, seconds it may take in all, and the seed of random choices.
+
+    ``explain`` also finds what each decision rejected; that may take as long again.
+    """
 
     exact: bool = False
     time_limit: float = 10.0
     seed: int = 0
+    explain: bool = False
+
+    def __post_init__(self) -> None:
+        limit = self.time_limit
+        if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit < math.inf:
+            raise SolveError(f"the time limit is {limit!r}", hint="a number of seconds above 0")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int):
+            raise SolveError(f"the seed is {self.seed!r}", hint="an integer")
 
 
 @dataclass(slots=True)
@@ -77,11 +95,20 @@ class PlacementStage:
         places = self.places(index, free, standing)
         solution, elaborator, result = self._fitting(places, index)
         cost = function_cost(result, self.model)
+        observer = OBSERVER.get()
+        if observer is not None:
+            observer(function, function if cost > reference_cost else result, places)
         if cost > reference_cost:
             # The input's own placement is among the choices, so a search that ends above it has failed it.
             return Placed(function, reference_cost, reference_cost, solution.lower_bound, "heuristic")
-        decisions = placement_decisions(places, solution, elaborator)
+        decisions = placement_decisions(places, solution, elaborator, result, self._alternatives(places, solution))
         return Placed(result, cost, reference_cost, min(solution.lower_bound, cost), solution.status, decisions)
+
+    def _alternatives(self, places: PlaceGraph, solution: Solution) -> Alternatives | None:
+        options = self.options
+        if not options.explain:
+            return None
+        return Alternatives(places.choices, solution.choice, options.time_limit, options.seed)
 
     def places(self, index: FunctionIndex, free: frozenset[str], standing: Standing) -> PlaceGraph:
         """The choice graph of a function, priced."""

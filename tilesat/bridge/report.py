@@ -13,6 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from tilesat.bridge.decisions import Decision
+from tilesat.bridge.infer import PassResult
+from tilesat.bridge.waterfall import Step
 from tilesat.diagnostics import Diagnostic, Severity
 from tilesat.ir.ops import OpInfo
 
@@ -49,17 +51,84 @@ def progress_bar(total: int) -> Iterator[ProgressCallback]:
 
 
 def print_decisions(decisions: Sequence[Decision], *, to_stderr: bool = False) -> None:
-    """A table of ``decisions``, one block per function."""
-    console = Console(stderr=to_stderr)
+    """A table of ``decisions`` per function: what, where, by which rules, for how much, and instead of what."""
+    console = _wide_console(to_stderr)
     for function in dict.fromkeys(decision.function for decision in decisions):
+        rows = [decision for decision in decisions if decision.function == function]
+        priced = any(decision.cost is not None for decision in rows)
+        compared = any(decision.rejected for decision in rows)
         table = Table(title=f"function {function}", box=box.SIMPLE_HEAD, title_justify="left")
-        table.add_column("kind")
-        table.add_column("decision", overflow="fold")
-        table.add_column("rules", overflow="fold")
-        for decision in decisions:
-            if decision.function == function:
-                table.add_row(decision.kind, Text(decision.text), ", ".join(decision.rules))
+        table.add_column("kind", no_wrap=True)
+        for name in ("decision", "at", "rules"):
+            table.add_column(name, overflow="fold")
+        if priced:
+            table.add_column("cost", justify="right", no_wrap=True)
+        if compared:
+            table.add_column("best rejected", overflow="fold")
+            table.add_column("costs more", justify="right", no_wrap=True)
+        for decision in rows:
+            cells: list[str | Text] = [
+                decision.kind,
+                Text(decision.text),
+                Text(shortened(decision.place)),
+                ", ".join(decision.rules),
+            ]
+            cells += [amount(decision.cost)] if priced else []
+            cells += [Text(decision.rejected), amount(decision.rejected_cost)] if compared else []
+            table.add_row(*cells)
         console.print(table)
+
+
+def print_waterfall(steps: Sequence[Step], *, to_stderr: bool = False) -> None:
+    """What each family of rules saved, from the reference to the result."""
+    if not steps:
+        return
+    table = Table(title="where the savings come from", box=box.SIMPLE_HEAD, title_justify="left")
+    table.add_column("rules", no_wrap=True)
+    table.add_column("what they offer", overflow="fold")
+    for name in ("saved", "cost", "of reference"):
+        table.add_column(name, justify="right", no_wrap=True)
+    reference = steps[0].cost
+    for step in steps:
+        share = f"{step.cost / reference:.1%}" if reference else ""
+        table.add_row(step.family, step.meaning, amount(step.saved), amount(step.cost), share)
+    _wide_console(to_stderr).print(table)
+
+
+def print_summary(result: PassResult, model: str) -> None:
+    """Cost, reference, lower bound and status on stderr, where a cost model chose."""
+    if result.cost is None or result.reference_cost is None:
+        return
+    saved = f", {1 - result.cost / result.reference_cost:.1%} less" if result.reference_cost else ""
+    text = f"cost ({model}): {amount(result.cost)}; reference {amount(result.reference_cost)}{saved}"
+    if result.lower_bound is not None:
+        text += f"; lower bound {amount(result.lower_bound)}"
+    Console(stderr=True, soft_wrap=True, highlight=False).print(f"{text}; {result.status}")
+
+
+def amount(value: float | None) -> str:
+    """A cost as readers want it: whole numbers with separators, small ones with four digits."""
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"
+
+
+def shortened(line: str, width: int = 60) -> str:
+    """A statement without the types it states, cut to ``width`` characters."""
+    line = line.replace("pl.", "")
+    name, has_type, rest = line.partition(": T")
+    if has_type and " = " in rest:
+        line = f"{name} = {rest.partition(' = ')[2]}"
+    return line if len(line) <= width else line[: width - 3] + "..."
+
+
+NARROWEST = 160
+
+
+def _wide_console(to_stderr: bool) -> Console:
+    """As wide as the terminal; wide enough for a table where there is none."""
+    console = Console(stderr=to_stderr)
+    return console if console.is_terminal else Console(stderr=to_stderr, width=max(NARROWEST, console.width))
 
 
 def print_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:

@@ -12,26 +12,35 @@ over global memory one access granule, on chip one allocation unit.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import numbers
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol, runtime_checkable
 
 from tilesat.errors import CostModelError
+from tilesat.extract.frequency import Frequency
 from tilesat.extract.transfer import Transfer, TransferKind
+from tilesat.extract.user_cost import PriceOf, as_model, is_model_file, read_model_file
 from tilesat.ir.hardware import ASCEND_910B, CUBE_SPACES, Hardware
 from tilesat.ir.types import MemorySpace
 
+__all__ = [
+    "PRESETS",
+    "UNKNOWN_BYTES",
+    "CheckedModel",
+    "Cost",
+    "CostModel",
+    "Frequency",
+    "Moves",
+    "Traffic",
+    "cost_model",
+    "is_cross_core",
+]
+
 UNKNOWN_BYTES = 4096
 """Assumed size of a tile whose extents are not static."""
-
-
-@dataclass(frozen=True, slots=True)
-class Frequency:
-    """How often code is taken to run where that is not constant."""
-
-    dynamic_trips: float = 8.0
-    branch: float = 0.5
 
 
 @runtime_checkable
@@ -116,15 +125,34 @@ class Moves:
 PRESETS = ("traffic", "moves")
 
 
-def cost_model(cost: str | CostModel, chip: Hardware | None) -> CheckedModel:
-    """The preset called ``cost`` for ``chip`` (prices of the 910B without one), or the model itself."""
-    if not isinstance(cost, str):
-        return CheckedModel(cost)
+Cost = str | Path | PriceOf | CostModel | type[CostModel]
+"""What may be given as a cost model: a preset's name, a Python file, a function of a transfer, a model or its class."""
+
+
+def cost_model(cost: Cost, chip: Hardware | None) -> CheckedModel:
+    """``cost`` as a checked model: a preset is priced for ``chip`` (the 910B without one).
+
+    Raises :class:`CostModelError` for an unknown name, a file that defines no model, and a model that lacks a part
+    or answers nonsense.
+    """
+    if isinstance(cost, CheckedModel):
+        return cost
+    if isinstance(cost, (str, Path)) and is_model_file(cost):
+        return CheckedModel(read_model_file(Path(cost)))
     if cost == "traffic":
         return CheckedModel(Traffic(chip or ASCEND_910B))
     if cost == "moves":
         return CheckedModel(Moves())
-    raise CostModelError(f"unknown cost model '{cost}'", hint="one of " + ", ".join(PRESETS))
+    if isinstance(cost, str):
+        hint = f"one of {', '.join(PRESETS)}, or a Python file"
+        raise CostModelError(f"unknown cost model '{cost}'", hint=hint)
+    return CheckedModel(as_model(cost))
+
+
+MOST = 1e30
+"""Prices above this would drown everything else in rounding."""
+MOST_TRIPS = 1e9
+_PARTS = ("transfer", "statement", "frequency")
 
 
 class CheckedModel:
@@ -132,24 +160,33 @@ class CheckedModel:
 
     def __init__(self, model: CostModel) -> None:
         self.model = model
-        self.name = str(getattr(model, "name", type(model).__name__))
+        self.name = type(model).__name__
+        self.name = str(self._part("name") or self.name)
         self._known: dict[Transfer, float] = {}
-        for attribute in ("transfer", "statement", "frequency"):
-            if not hasattr(model, attribute):
+        for part in _PARTS:
+            if self._part(part) is None:
                 raise CostModelError(
-                    f"cost model '{self.name}' has no '{attribute}'",
+                    f"cost model '{self.name}' has no '{part}'",
                     hint="it needs transfer(transfer), statement() and frequency",
                 )
         self.frequency = self._frequency()
         self._statement = self._price("statement()", lambda: model.statement())
 
+    def _part(self, name: str) -> object:
+        """A part of the model; what a property of it raises is the model's fault."""
+        try:
+            return getattr(self.model, name, None)
+        except Exception as error:
+            text = f"cost model '{self.name}': {name} raised {type(error).__name__}: {error}"
+            raise CostModelError(text) from error
+
     def _frequency(self) -> Frequency:
-        frequency = self.model.frequency
-        for name in ("dynamic_trips", "branch"):
-            value = getattr(frequency, name, None)
-            if not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
-                raise CostModelError(f"cost model '{self.name}': frequency.{name} is {value!r}", hint="a number >= 0")
-        return frequency
+        given = self.model.frequency
+        found = [self._number(f"frequency.{part}", getattr(given, part, None)) for part in ("dynamic_trips", "branch")]
+        for part, value in zip(("dynamic_trips", "branch"), found, strict=True):
+            if value > MOST_TRIPS:
+                raise CostModelError(f"cost model '{self.name}': frequency.{part} is {value}", hint="at most 1e9")
+        return Frequency(*found)
 
     def transfer(self, transfer: Transfer) -> float:
         known = self._known.get(transfer)
@@ -160,16 +197,20 @@ class CheckedModel:
     def statement(self) -> float:
         return self._statement
 
-    def _price(self, what: str, ask: object) -> float:
-        assert callable(ask)
+    def _price(self, what: str, ask: Callable[[], object]) -> float:
         try:
             value = ask()
         except Exception as error:
             raise CostModelError(f"cost model '{self.name}': {what} raised {type(error).__name__}: {error}") from error
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise CostModelError(f"cost model '{self.name}': {what} returned {value!r}", hint="return a number")
-        if not math.isfinite(value) or value < 0:
-            raise CostModelError(
-                f"cost model '{self.name}': {what} returned {value}", hint="prices are finite and >= 0"
-            )
-        return float(value)
+        return self._number(what, value)
+
+    def _number(self, what: str, value: object) -> float:
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            raise CostModelError(f"cost model '{self.name}': {what} is {value!r}", hint="it must be a number")
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not 0.0 <= number <= MOST:
+            raise CostModelError(f"cost model '{self.name}': {what} is {value}", hint=f"a number from 0 to {MOST:g}")
+        return number

@@ -53,6 +53,7 @@ class PlaceGraph:
         self.slot_of_flow: dict[tuple[int, int], tuple[int, int]] = {}
         """(site, slot) of what flows -> the slot it flows into."""
         self._use_site: dict[int, int] = {}
+        self._use_key: dict[int, tuple[int, int]] = {}
         self._numbers: dict[Any, int] = {}
         self._operands: dict[int, list[int]] = defaultdict(list)
         self._decoder: Decoder | None = None
@@ -68,6 +69,14 @@ class PlaceGraph:
     def site_of_use(self, cls: int) -> int:
         """The site of the operand, or of the flow, that class ``cls`` stands for."""
         return self._use_site[cls]
+
+    def space_of(self, cls: int) -> int:
+        """The number of the space that place ``cls`` is in."""
+        return self._place_space[cls]
+
+    def key_of_use(self, cls: int) -> tuple[int, int]:
+        """Site and slot of the operand, or of the flow, that class ``cls`` stands for."""
+        return self._use_key[cls]
 
     def exprs(self, items: Any) -> tuple[Expr, ...]:
         """The expressions of a list in the e-graph."""
@@ -117,7 +126,9 @@ class PlaceGraph:
         self._place_space = {cls: key[1] for key, cls in self.own_class.items()}
         self._place_space.update((cls, key[1]) for cls, key in self.at.items())
         self._operand_of = {cls: key for key, cls in self.operand_class.items()}
-        self._use_site = {cls: key[0] for key, cls in (*self.operand_class.items(), *self.flow_class.items())}
+        self._use_key = dict(self._operand_of)
+        self._use_key.update((cls, key[:2]) for key, cls in self.flow_class.items())
+        self._use_site = {cls: key[0] for cls, key in self._use_key.items()}
 
     def _holder(self, content: Any) -> str:
         members = self.members.get(content)
@@ -133,6 +144,7 @@ class PlaceGraph:
         may = sorted(
             self.egraph.table("slot-may").read("int", "int", "int"), key=lambda r: (r[:2], r[2] != base[r[:2]])
         )
+        reasons = {row[:-1]: row[-1] for row in self.egraph.table("why-slot-may").read("int", "int", "int", "strings")}
         for structure, position, space in may:
             key = (structure, position)
             if key not in self.slot_class:
@@ -141,9 +153,9 @@ class PlaceGraph:
                 self.choices.roots.append(self.slot_class[key])
             children = [self.flow_class.get((site, slot, space), -1) for site, slot in flows[key]]
             if -1 not in children:
-                self.choices.add(
-                    Node(self.slot_class[key], "SlotIn", (structure, position, space), tuple(children), 0.0)
-                )
+                data = (structure, position, space)
+                why = reasons.get(data, ())
+                self.choices.add(Node(self.slot_class[key], "SlotIn", data, tuple(children), 0.0, why))
 
     def _read_runs(self) -> None:
         """Statements that stay: needed for their effect, or for the tile they leave."""

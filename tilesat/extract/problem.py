@@ -110,8 +110,15 @@ def whole_problem(graph: ChoiceGraph) -> tuple[Problem, Unit]:
         way_ids=list(range(len(nodes))),
     )
     roots = set(graph.roots)
+    listed = bytearray(len(nodes))
+    for ways in graph.classes:
+        for number in ways:
+            listed[number] = 1
     for number, node in enumerate(nodes):
-        if node.guard is not None:
+        if not listed[number]:
+            # Its offer was taken back.
+            problem.guard[number] = NEVER
+        elif node.guard is not None:
             slot, wanted = node.guard
             if slot not in roots or nodes[wanted].cls != slot:
                 raise SolveError(

@@ -147,7 +147,7 @@ RULES: tuple[Rule, ...] = (
                (= x (Assign s v type (Op "tile.load" args kwargs attrs)))
                (= y (Assign q w other (Op "tile.load" args more notes)))
                (site-region s r) (site-region q b) (ancestor r b d))
-              ((set (last-equal-load v) q)))
+              ((decide (last-equal-load v) q)))
         """,
     ),
 )

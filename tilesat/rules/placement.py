@@ -63,6 +63,15 @@ RULES: tuple[Rule, ...] = (
         "INF-P1-10",
         "INF-P1-12",
     ),
+    _rule(
+        "slot-as-inferred",
+        OPERANDS,
+        "a slot lives where inference put it",
+        "(rule ((slot-base l k s)) ((decide (slot-may l k s))))",
+        "INF-P1-10",
+        "INF-P1-12",
+        phase="contents",
+    ),
     # -- placing copies
     _rule(
         "read-in-place",
@@ -215,15 +224,6 @@ RULES: tuple[Rule, ...] = (
     ),
     # -- carried slots and if results
     _rule(
-        "slot-as-inferred",
-        SLOTS,
-        "a slot lives where inference put it",
-        "(rule ((slot-base l k s)) ((slot-may l k s)))",
-        "INF-P1-10",
-        "INF-P1-12",
-        phase="contents",
-    ),
-    _rule(
         "slot-elsewhere",
         SLOTS,
         "or where something that flows into it is produced, if the rest can be had there",
@@ -231,7 +231,7 @@ RULES: tuple[Rule, ...] = (
         (rule ((slot-base l k b) (slot-flow l k p i) (slot-flow l k q j) (!= p q)
                (flow-at p i v e) (flow-at q j w f) (content-own (Of v e) s) (may-reach (Of w f) s) (!= s b)
                (carriable s))
-              ((slot-may l k s)))
+              ((decide (slot-may l k s))))
         """,
         "INF-P1-12",
         phase="contents",
@@ -260,7 +260,7 @@ OPTIONS: tuple[Rule, ...] = (
                (= x (Assign s v type (Op "tile.load" args kwargs attrs)))
                (= y (Assign q w other (Op "tile.load" args more notes)))
                (site-region s r) (site-region q b) (ancestor r b d))
-              ((set (last-equal-load v) q)))
+              ((decide (last-equal-load v) q)))
         """,
         phase="contents",
     ),

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilesat.ir_terms.relations.base import DERIVED, MAX, OR, SEED, N, Relation, V
+from tilesat.ir_terms.relations.base import DECISION, DERIVED, MAX, OR, SEED, N, Relation, V
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("slot-of", (V, N, N), SEED, "iter-arg or result, structure site, position"),
     Relation("slot-flow", (N, N, N, N), SEED, "structure site, position, site and slot of what flows in"),
     Relation("slot-base", (N, N, N), SEED, "structure site, position, space its variables have"),
-    Relation("slot-may", (N, N, N), DERIVED, "structure site, position, space it could live in"),
+    Relation("slot-may", (N, N, N), DECISION, "structure site, position, space it could live in"),
     Relation("carriable", (N,), SEED, "space in which a slot may live"),
     Relation("constant-offsets", ("Exprs",), DERIVED, "offsets that are constants"),
     # Where copies may be made.
@@ -102,7 +102,7 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("load-at", (N, V, N, N), SEED, "load whose result nobody writes: site, result, versions of memory"),
     Relation("load-options", (N, V), SEED, "site of a load, its keywords other than target_memory"),
     Relation("content-version", (V, N), SEED, "load, the version at which it is read"),
-    Relation("last-equal-load", (V,), DERIVED, "site of the last equal load that runs before a load", N, MAX),
+    Relation("last-equal-load", (V,), DECISION, "site of the last equal load that runs before a load", N, MAX),
 )
 
 

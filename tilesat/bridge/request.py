@@ -1,0 +1,87 @@
+"""One run of a pass as the command line asks for it: whether it makes sense, and the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tilesat.bridge.infer import PassResult, Progress, infer_tile_memory_space
+from tilesat.bridge.orch import PATTERNS, optimize_orch_tensors
+from tilesat.bridge.pipeline import optimize
+from tilesat.errors import TilesatError
+from tilesat.extract.cost import PRESETS
+from tilesat.ir.nodes import Program
+from tilesat.rules.catalogue import allow, preset
+from tilesat.rules.orch_reuse import OFFERS_FAMILY
+from tilesat.rules.rule import RuleSet
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked for; ``None`` where the user said nothing."""
+
+    pass_name: str
+    rules: str | RuleSet
+    hardware: str | None = None
+    cost: str | None = None
+    exact: bool = False
+    time_limit: float | None = None
+    seed: int | None = None
+    options: tuple[str, ...] = ()
+    explain: bool = False
+
+    def check(self) -> None:
+        """Refuse what would have no effect, before anything is read.
+
+        Raises :class:`tilesat.TilesatError` that names the option.
+        """
+        rules = preset(self.rules)
+        if self.options and self.pass_name == "orch":
+            raise TilesatError("--allow is about placing tiles, which --pass orch does not", hint="--pass infer or all")
+        allow(rules, self.options)
+        if not self._chooses(rules):
+            given = {
+                "--cost": self.cost is not None,
+                "--exact": self.exact,
+                "--time-limit": self.time_limit is not None,
+                "--seed": self.seed is not None,
+            }
+            useless = [name for name, is_given in given.items() if is_given]
+            if useless:
+                text = f"rule set '{rules.name}' leaves nothing to choose, so {useless[0]} has no effect"
+                raise TilesatError(text, hint="use --rules optimal")
+        if self.pass_name == "orch" and self.cost is not None and self.cost not in PRESETS:
+            text = f"--pass orch has no cost model '{self.cost}'"
+            raise TilesatError(text, hint=f"one of {', '.join(PRESETS)}; a file prices transfers of tiles")
+
+    def _chooses(self, rules: RuleSet) -> bool:
+        """Whether the pass has anything to search with ``rules``."""
+        places = rules.has_stage("placement") and self.pass_name != "orch"
+        return places or (self.pass_name != "infer" and any(rule.family == OFFERS_FAMILY for rule in rules))
+
+    @property
+    def cost_name(self) -> str:
+        """The cost model as the user knows it."""
+        return Path(self.cost).name if self.cost else "traffic"
+
+    def steps(self, program: Program) -> int:
+        """How many steps the run reports."""
+        kernels = 0 if self.pass_name == "orch" else len(program.functions)
+        return kernels + (0 if self.pass_name == "infer" else len(PATTERNS))
+
+    def run(self, program: Program, progress: Progress | None = None) -> PassResult:
+        """Run the pass on ``program``."""
+        arguments: dict[str, Any] = {
+            "rules": self.rules,
+            "cost": self.cost or "traffic",
+            "hardware": self.hardware,
+            "exact": self.exact,
+            "time_limit": 10.0 if self.time_limit is None else self.time_limit,
+            "seed": self.seed or 0,
+            "progress": progress,
+        }
+        if self.pass_name == "orch":
+            return optimize_orch_tensors(program, **arguments)
+        run = infer_tile_memory_space if self.pass_name == "infer" else optimize
+        return run(program, options=self.options, explain=self.explain, **arguments)
