@@ -151,8 +151,17 @@ class Elaborator(Rebuilder):
         position, space = self.plan.write_backs[site]
         made = self.bind(f"{stmt.name}_new", call)
         moves, back = self._put_back(stmt.value.args[position], made.name, space)
-        self.types[stmt.name] = retyped_call(back, stmt.type, space, self.types)
-        return [made, *moves, Assign(stmt.name, self.types[stmt.name], back)]
+        type_ = retyped_call(back, stmt.type, space, self.types)
+        wanted = made.type.valid_shape if isinstance(made.type, TileType) else None
+        if isinstance(type_, TileType) and wanted is not None and type_.valid_shape != wanted:
+            # The old buffer shows the extent it had; the result has the one that the call gave it.
+            written = self.bind(f"{stmt.name}_back", back)
+            moves.append(written)
+            extents = tuple(Const(dim, "INDEX") if isinstance(dim, int) else dim for dim in wanted)
+            back = OpCall("tile.set_validshape", (Var(written.name), *extents))
+            type_ = retyped_call(back, stmt.type, space, self.types)
+        self.types[stmt.name] = type_
+        return [made, *moves, Assign(stmt.name, type_, back)]
 
     def effect(self, site: int, stmt: EvalStmt) -> list[Stmt]:
         written = super().effect(site, stmt)

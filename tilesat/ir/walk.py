@@ -148,6 +148,17 @@ def names_in(expr: Expr) -> Iterator[str]:
             stack.extend(reversed(children(node)))
 
 
+def opaque_names(expr: Expr) -> Iterator[str]:
+    """Names of variables that the unmodelled texts in ``expr`` speak of; those cannot be replaced."""
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, OpaqueExpr):
+            yield from node.names
+        else:
+            stack.extend(children(node))
+
+
 def names_in_type(type_: Type) -> Iterator[str]:
     """Names of variables ``type_`` depends on."""
     if isinstance(type_, TupleType):

@@ -9,11 +9,11 @@ from typing import Any
 from tilesat.ir.hardware import Hardware, move_path
 from tilesat.ir.index import FunctionIndex, trip_count
 from tilesat.ir.memory import MemorySSA, called
-from tilesat.ir.nodes import Assign, Const, EvalStmt, For, If, OpCall, Stmt, Var, While
+from tilesat.ir.nodes import Assign, Const, EvalStmt, For, If, OpaqueStmt, OpCall, Stmt, Var, While
 from tilesat.ir.ops import OpInfo, OutputRule, op_info
 from tilesat.ir.stale import StaleReaders
 from tilesat.ir.types import MemorySpace, TileType
-from tilesat.ir.walk import names_in, reads
+from tilesat.ir.walk import names_in, opaque_names, own_exprs, reads
 from tilesat.ir_terms.encode import Rows
 from tilesat.ir_terms.relations import SPACE_NUMBERS
 
@@ -144,7 +144,7 @@ class FactCollector:
 
     def _lingering(self) -> None:
         views = [name for name in self._tiles if self._is_bound_view(name)]
-        anchored = {self.memory.group(name) for name in views}
+        anchored = {self.memory.group(name) for name in (*views, *self._named_in_text())}
         stale = StaleReaders(self.index, self.memory)
         for site, position in stale.lingering():
             self._add("lingers", site, position)
@@ -155,7 +155,7 @@ class FactCollector:
             self._add("anchored" if is_anchored else "movable", name)
 
     def _has_older_readers(self, name: str, site: int, stale: StaleReaders) -> bool:
-        """Whether ``name`` shows what an op left in a buffer that is read after ``site`` under a name older than that."""
+        """Whether ``name`` shows what an op left in a buffer that is read after ``site`` under an older name."""
         group = self.memory.group(name)
         while (bound := self.index.definitions[name].site) >= 0:
             stmt = self.index.sites[bound]
@@ -169,6 +169,15 @@ class FactCollector:
                 return True
             name = source
         return False
+
+    def _named_in_text(self) -> set[str]:
+        """Tiles that a text which is not modelled, and so cannot follow a renaming, speaks of."""
+        found: set[str] = set()
+        for stmt in self.index.sites:
+            if isinstance(stmt, OpaqueStmt):
+                found.update(stmt.names)
+            found.update(name for expr in own_exprs(stmt) for name in opaque_names(expr))
+        return found & self._tile_set
 
     def _is_bound_view(self, name: str) -> bool:
         """Whether ``name`` is a view that exists in one space only."""
