@@ -86,15 +86,23 @@ def _read(graph: EGraph, facts: ProgramFacts, texts: Mapping[str, Dim], directio
     for (number, position), known in dims.items():
         if len(known) == rank(callee[number], position) and all(len(t) == 1 for t in known.values()):
             found.given[number, position] = tuple([texts[min(known[d])] for d in range(len(known))])
+    first = _first_launches(facts)
     for kernel, position in sorted(graph.table("view").read("str", "int")):
         if position in found.wanted[kernel]:
-            number = next(n.number for n in facts.launches if n.callee.name == kernel)
-            found.everywhere[kernel][position] = found.given[number, position]
+            found.everywhere[kernel][position] = found.given[first[kernel], position]
     found.here = {(n, p) for n, p in graph.table("view-here").read("int", "int") if (n, p) in found.given}
     for variable, param in graph.table("whole-of").read("str", "str"):
         kernel, _, name = variable.partition(":")
         found.wholes[kernel][param.partition(":")[2]].add(name)
     return found
+
+
+def _first_launches(facts: ProgramFacts) -> dict[str, int]:
+    """Per function that is launched, its first launch."""
+    first: dict[str, int] = {}
+    for launch in facts.launches:
+        first.setdefault(launch.callee.name, launch.number)
+    return first
 
 
 # ----------------------------------------------------------------------------------- choice
@@ -203,9 +211,7 @@ def _report(
                 rules = (*asked, *why.get((kernel, position), ()))
                 context.decide(kernel, "strides", name, text, f"def {kernel}", rules)
     kept = read_reasons(graph, "view-kept")
-    first: dict[str, int] = {}
-    for launch in facts.launches:
-        first.setdefault(launch.callee.name, launch.number)
+    first = _first_launches(facts)
     stated = {(n.callee.name, p) for n in facts.launches for p, _ in chosen.get(n.number, ())}
     for kernel, position, reason in sorted(graph.table("view-kept").read("str", "int", "str")):
         param = facts.functions[kernel].params[position]

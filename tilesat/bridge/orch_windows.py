@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tilesat.bridge.names import Names
@@ -36,6 +36,7 @@ from tilesat.ir_terms.egraph import EGraph
 from tilesat.ir_terms.orch_facts import Launch, ProgramFacts
 from tilesat.ir_terms.orch_facts_aggregates import kernel_windows
 from tilesat.ir_terms.orch_facts_launches import WindowFacts, parent_of
+from tilesat.ir_terms.orch_facts_origins import Chains
 from tilesat.ir_terms.orch_facts_windows import ParamWindow, Piece
 
 
@@ -198,11 +199,12 @@ class _Caller:
 
     def _block(self, block: Block) -> Block:
         out: list[Stmt] = []
-        rest = list(block)
-        for position in range(len(rest)):
-            stmt = rest[position]
+        newer = _Latest()
+        for original in block:
             site = self._site
             self._site += 1
+            # Later uses of a parent see what was assembled into it.
+            stmt = renamed_block((original,), newer)[0]
             found = self.launches.get(site)
             if found is None:
                 stmt = self._with_elements(stmt)
@@ -214,8 +216,8 @@ class _Caller:
             out += written.stmts
             if written.elements:
                 self._elements[stmt.name] = written.elements
-            # Later uses of a parent see what was assembled into it.
-            rest[position + 1 :] = renamed_block(tuple(rest[position + 1 :]), written.newer)
+            for old, new in written.newer.items():
+                newer.add(old, new)
         return tuple(out)
 
     def _with_elements(self, stmt: Stmt) -> Stmt:
@@ -225,6 +227,29 @@ class _Caller:
         source = stmt.value.value
         elements = self._elements.get(source.name) if isinstance(source, Var) else None
         return stmt if elements is None else replace(stmt, value=Var(elements[stmt.value.index]))
+
+
+class _Latest(Mapping[str, Expr]):
+    """Names of tensors with the newest name for each, where newer ones may be superseded in turn."""
+
+    def __init__(self) -> None:
+        self._chains = Chains()
+        self._names: set[str] = set()
+
+    def add(self, old: str, new: str) -> None:
+        self._names.add(old)
+        self._chains.follow(old, new)
+
+    def __getitem__(self, name: str) -> Expr:
+        if name not in self._names:
+            raise KeyError(name)
+        return Var(self._chains.end(name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 class _WindowedLaunch:
@@ -241,7 +266,7 @@ class _WindowedLaunch:
         self.call: FuncCall | Submit = call
         self.stmts: list[Stmt] = []
         self.elements: list[str] = []
-        self.newer: dict[str, Expr] = {}
+        self.newer: dict[str, str] = {}
         self._temporaries = 0
         self._args: dict[int, list[Expr]] = {}
         self._parents: dict[int, Expr] = {}
@@ -372,7 +397,7 @@ class _WindowedLaunch:
     def _renew(self, window: ParamWindow, name: str) -> None:
         arg = self.call.args[window.position]
         assert isinstance(arg, Var)
-        self.newer[arg.name] = Var(name)
+        self.newer[arg.name] = name
 
 
 def _sorted(windows: Mapping[int, ParamWindow]) -> list[ParamWindow]:

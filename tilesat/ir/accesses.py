@@ -29,7 +29,7 @@ from tilesat.ir.nodes import (
 )
 from tilesat.ir.ops import Effect, op_info
 from tilesat.ir.regions import Access, Counter, Window
-from tilesat.ir.types import ScalarType, TensorType, TileType
+from tilesat.ir.types import ScalarType, TensorType, TileType, TupleType
 from tilesat.ir.walk import children, own_exprs
 
 UNORDERED = frozenset({"parallel", "split_aiv"})
@@ -160,8 +160,11 @@ class Accesses:
                     changed |= self._join(name, found)
 
     def _flows(self, site: int, stmt: Stmt) -> Iterator[tuple[str, Aliases]]:
-        if isinstance(stmt, Assign) and isinstance(stmt.type, TensorType):
+        if isinstance(stmt, Assign) and isinstance(stmt.type, (TensorType, TupleType)):
             yield stmt.name, self._alias(stmt.value)
+        elif isinstance(stmt, OpaqueStmt):
+            reached = {p: None for name in stmt.names for p in self.aliases.get(name, {})}
+            yield from ((name, reached) for name in stmt.binds)
         elif isinstance(stmt, (For, While)):
             yielded = self._yielded(site, 0)
             for position, carry in enumerate(stmt.carries):
@@ -184,6 +187,8 @@ class Accesses:
             return self.aliases.get(value.name, {})
         if isinstance(value, (FuncCall, Submit)):
             return {p: None for arg in value.args for p in self._alias(arg)}
+        if isinstance(value, OpaqueExpr):
+            return {p: None for name in value.names for p in self.aliases.get(name, {})}
         if not isinstance(value, OpCall):
             return {p: None for inner in children(value) for p in self._alias(inner)}
         if value.op == "tensor.slice":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -38,7 +38,9 @@ from tilesat.ir.ops import op_info
 from tilesat.ir.types import Direction, TensorType, TupleType
 from tilesat.ir.walk import reads
 from tilesat.ir_terms.encode import Rows
-from tilesat.ir_terms.orch_facts_touch import calls_in, element_name, touched
+from tilesat.ir_terms.orch_facts_lists import StatementLists
+from tilesat.ir_terms.orch_facts_origins import HandsBack, Origins, is_external, origins_of
+from tilesat.ir_terms.orch_facts_touch import calls_in, element_name, leaked, live_until, touched
 
 REWRITTEN = (ORCHESTRATION, OPAQUE)
 """Kinds of functions whose call sites may change (ORC-S-01)."""
@@ -54,6 +56,7 @@ class Workspace:
         self._scalars: dict[int, tuple[Function, Scalars]] = {}
         self._accesses: dict[int, tuple[Function, Accesses]] = {}
         self._derived: dict[tuple[str, int], tuple[Function, Any]] = {}
+        self._origins: dict[tuple[int, str], tuple[Function, Origins]] = {}
         self._same: dict[Function, Function] = {}
         self._shared: dict[int, tuple[Function, Function]] = {}
 
@@ -84,6 +87,14 @@ class Workspace:
         if known is None:
             scalars = self.scalars(function)
             known = self._accesses[id(function)] = (function, Accesses(self.index(function), scalars))
+        return known[1]
+
+    def origins(self, function: Function, callees: Mapping[str, HandsBack]) -> Origins:
+        """The chains of ``function``, whose calls hand back what ``callees`` say."""
+        key = (id(function), repr(sorted((name, sorted(handed.items())) for name, handed in callees.items())))
+        known = self._origins.get(key)
+        if known is None:
+            known = self._origins[key] = (function, Origins(self.index(function), callees))
         return known[1]
 
     def derived(self, what: str, function: Function, compute: Callable[[Function], T]) -> T:
@@ -143,9 +154,10 @@ class ProgramFacts:
         self._find_launches()
         self.called = {launch.callee.name for launch in self.launches}
         self.callers = {launch.caller for launch in self.launches}
+        origins = origins_of(self.functions, workspace.origins)
         for function in program.functions:
             self._parameters(function)
-            self._storage(function)
+            self._storage(function, origins[function.name])
             self._results(function)
         for function in program.functions:
             self._births(function.name)
@@ -175,6 +187,9 @@ class ProgramFacts:
                 for name in reads(stmt):
                     known[name].append(site)
         return known
+
+    def statement_lists(self, function: str) -> StatementLists:
+        return self.workspace.derived("lists", self.functions[function], StatementLists)
 
     def statement(self, number: int) -> Stmt:
         function, site = self.located(number)
@@ -237,11 +252,16 @@ class ProgramFacts:
 
     # ------------------------------------------------------------------------- storage
 
-    def _storage(self, function: Function) -> None:
+    def _storage(self, function: Function, origins: Origins) -> None:
         name = function.name
+        for relation, chains in (("origin", origins.buffers), ("whole-origin", origins.wholes)):
+            for variable, end in chains.items():
+                self.add(relation, f"{name}:{variable}", f"{name}:{end}")
         index = self.index(function)
         bound: dict[str, tuple[int, Expr]] = {}
         for site, stmt in enumerate(index.sites):
+            for tensor in sorted(leaked(stmt, index)):
+                self.add("leaks", f"{name}:{tensor}")
             if isinstance(stmt, Assign):
                 if isinstance(stmt.value, (FuncCall, Submit, ListExpr)):
                     bound[stmt.name] = (site, stmt.value)
@@ -250,7 +270,7 @@ class ProgramFacts:
                 if isinstance(stmt.type, TensorType):
                     self._tensor_assign(name, site, stmt, bound)
             elif isinstance(stmt, (For, While)):
-                self._slots(name, site, stmt)
+                self._slots(name, site, stmt, origins)
             elif isinstance(stmt, If):
                 self._phis(name, site, stmt)
 
@@ -327,7 +347,7 @@ class ProgramFacts:
             self.add("stray", key)
 
     def _result(self, function: str, site: int, index: int, key: str, call: FuncCall | Submit) -> None:
-        if call.callee not in self.functions or self._is_external(call.callee):
+        if call.callee not in self.functions or is_external(self.functions[call.callee]):
             self.add("stray", key)
             return
         number = self.number(function, site)
@@ -336,10 +356,7 @@ class ProgramFacts:
         if "#" not in key:
             self.result_names[number, index].append(key)
 
-    def _is_external(self, name: str) -> bool:
-        return any(option == "external_source" for option, _ in self.functions[name].options)
-
-    def _slots(self, function: str, site: int, stmt: For | While) -> None:
+    def _slots(self, function: str, site: int, stmt: For | While, origins: Origins) -> None:
         number = self.number(function, site)
         index = self.index(self.functions[function])
         last = index.yields.get((site, 0))
@@ -349,6 +366,8 @@ class ProgramFacts:
             if not isinstance(carry.type, TensorType):
                 continue
             self.add("loop-slot", number, position, f"{function}:{carry.name}")
+            if (site, position) not in origins.staying:
+                self.add("moving-slot", number, position, f"{function}:{carry.name}")
             self.add("slot-result", number, position, f"{function}:{stmt.results[position].name}")
             init = self.tensor(function, carry.init)
             yielded = self.tensor(function, values[position]) if position < len(values) else None
@@ -384,6 +403,8 @@ class ProgramFacts:
         function = self.functions[name]
         index = self.index(function)
         base = self._bases[name]
+        for key, last in live_until(function.name, index, self.use_sites(name)):
+            self.add("live-until", key, 2 * (base + last))
         region_base = 3 * base  # A statement opens at most two lists.
         for site, stmt in enumerate(index.sites):
             number = base + site

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from tilesat.ir.accesses import UNORDERED, Scalars
 from tilesat.ir.affine import Affine, substituted
 from tilesat.ir.nodes import (
     ORCHESTRATION,
     Assign,
-    Block,
     Expr,
     For,
     Function,
@@ -21,7 +20,7 @@ from tilesat.ir.nodes import (
     While,
 )
 from tilesat.ir.types import Direction, ScalarType, TensorType
-from tilesat.ir.walk import blocks, names_in, own_exprs, walk
+from tilesat.ir.walk import names_in, own_exprs
 from tilesat.ir_terms.orch_facts import Launch, ProgramFacts
 from tilesat.ir_terms.orch_facts_aggregates import kernel_windows
 from tilesat.ir_terms.orch_facts_windows import PIECES, KernelWindows, ParamWindow, Piece, opts_in
@@ -196,20 +195,33 @@ class WindowFacts:
         stmt = index.sites[launch.site]
         if not isinstance(stmt, Assign):
             return
+        uses = facts.use_sites(caller.name)
         names = {stmt.name}
-        for other in index.sites:
-            if isinstance(other, Assign) and isinstance(other.value, TupleGet) and other.value.value == Var(stmt.name):
-                names.add(other.name)
-        for later in _after(caller.body, stmt):
-            call = later.value if isinstance(later, Assign) else None
-            if isinstance(call, OpCall) and call.op == "tensor.assemble" and getattr(call.args[1], "name", "") in names:
+        for site in uses.get(stmt.name, ()):
+            user = index.sites[site]
+            if isinstance(user, Assign) and isinstance(user.value, TupleGet):
+                names.add(user.name)
+        lists = facts.statement_lists(caller.name).numbers
+        for site in sorted({site for name in names for site in uses.get(name, ())}):
+            user = index.sites[site]
+            if lists[site] == lists[launch.site] and _assembles(user, names):
                 facts.add("result-assembled", launch.number)
-                break
-        for other in index.sites:
-            for expr in own_exprs(other):
-                deps = [v for k, v in expr.kwargs if k == "deps"] if isinstance(expr, Submit) else []
-                if any(name in names for dep in deps for name in names_in(dep)):
-                    facts.add("named-in-deps", launch.number)
+            if any(isinstance(expr, Submit) and _depends_on(expr, names) for expr in own_exprs(user)):
+                facts.add("named-in-deps", launch.number)
+
+
+def _assembles(stmt: Stmt, names: Collection[str]) -> bool:
+    """Whether ``stmt`` assembles one of ``names`` into another tensor."""
+    call = stmt.value if isinstance(stmt, Assign) else None
+    if not isinstance(call, OpCall) or call.op != "tensor.assemble":
+        return False
+    source = call.args[1]
+    return isinstance(source, Var) and source.name in names
+
+
+def _depends_on(submit: Submit, names: Collection[str]) -> bool:
+    deps = [value for key, value in submit.kwargs if key == "deps"]
+    return any(name in names for dep in deps for name in names_in(dep))
 
 
 def listed(windows: KernelWindows) -> Iterator[tuple[str, ParamWindow]]:
@@ -255,12 +267,3 @@ def parent_of(facts: ProgramFacts, caller: Function, arg: Expr) -> Expr:
 
 def _is_ordered(stmt: Stmt) -> bool:
     return isinstance(stmt, While) or (isinstance(stmt, For) and stmt.kind not in UNORDERED)
-
-
-def _after(block: Block, stmt: Stmt) -> tuple[Stmt, ...]:
-    """The statements behind ``stmt`` in its own list."""
-    for body in (block, *(inner for outer in walk(block) for inner in blocks(outer))):
-        for position, other in enumerate(body):
-            if other is stmt:
-                return body[position + 1 :]
-    return ()

@@ -12,7 +12,6 @@ from tilesat.ir.nodes import (
     FuncCall,
     Function,
     OpCall,
-    Scope,
     Stmt,
     Submit,
     Var,
@@ -22,6 +21,7 @@ from tilesat.ir.types import Direction, TensorType
 from tilesat.ir.walk import blocks, walk
 from tilesat.ir_terms.orch_facts import REWRITTEN, Launch, ProgramFacts
 from tilesat.ir_terms.orch_facts_kernel import kernel_facts, tensors, unlike_types
+from tilesat.ir_terms.orch_facts_origins import is_external
 
 _SPLIT = frozenset({"split", "split_aiv", "dual_aiv_dispatch"})
 _OBSERVED = frozenset({"predicate", "dumps"})
@@ -33,10 +33,6 @@ class ReuseFacts:
     def __init__(self, facts: ProgramFacts) -> None:
         self.facts = facts
         self._order = 0
-        self._lists: dict[str, list[int]] = {}
-        """Caller -> for each site, a number of the statement list it is directly in."""
-        self._manual: dict[str, set[int]] = {}
-        """Caller -> sites inside a manual scope."""
         launched = {launch.callee.name for launch in facts.launches}
         candidates = {f.name for f in facts.program.functions if f.name in launched and is_candidate(f)}
         callers = {launch.caller for launch in facts.launches if launch.callee.name in candidates}
@@ -82,7 +78,6 @@ class ReuseFacts:
             if count > 1 and facts.type_of(function.name, name) is not None:
                 facts.add("used-again", f"{function.name}:{name}")
         index = facts.index(function)
-        self._lists[function.name], self._manual[function.name] = _statement_lists(function)
         if function.is_incore:
             return
         site_of = {id(stmt): site for site, stmt in enumerate(index.sites)}
@@ -144,9 +139,9 @@ class ReuseFacts:
             return "its work is split between cores, which may read what others have written"
         if keys & _OBSERVED or any("dump" in key for key in keys):
             return "it may not run, or its arguments are shown"
-        if launch.site in self._manual[caller.name]:
+        if launch.site in self.facts.statement_lists(caller.name).manual:
             return "in a manual scope nothing else orders the write after earlier reads"
-        if any(key == "external_source" for key, _ in launch.callee.options):
+        if is_external(launch.callee):
             return f"the body of '{launch.callee.name}' is not known"
         return ""
 
@@ -157,7 +152,7 @@ class ReuseFacts:
             facts.add("not-created", number, output)
             facts.add("not-fresh", number, output, "its buffer is not created for it")
             return
-        lists = self._lists[caller.name]
+        lists = facts.statement_lists(caller.name).numbers
         if lists[definition.site] == lists[launch.site]:
             facts.add("made-beside", number, output)
         why = not_fresh(facts, launch, arg.name, definition)
@@ -165,31 +160,6 @@ class ReuseFacts:
             facts.add("not-fresh", number, output, why)
         else:
             facts.add("fresh-for", number, output, f"{caller.name}:{arg.name}")
-
-
-def _statement_lists(function: Function) -> tuple[list[int], set[int]]:
-    """For each site a number of its statement list, and the sites inside manual scopes."""
-    lists: list[int] = []
-    manual: set[int] = set()
-    count = 0
-
-    def visit(body: tuple[Stmt, ...], is_inside: bool) -> None:
-        nonlocal count
-        number, count = count, count + 1
-        for stmt in body:
-            if is_inside:
-                manual.add(len(lists))
-            lists.append(number)
-            for inner in blocks(stmt):
-                visit(inner, is_inside or (isinstance(stmt, Scope) and is_manual(stmt)))
-
-    visit(function.body, False)
-    return lists, manual
-
-
-def is_manual(scope: Scope) -> bool:
-    """Whether dependencies in ``scope`` are stated by hand alone."""
-    return any(isinstance(value, EnumConst) and value.path.endswith(".MANUAL") for _, value in scope.kwargs)
 
 
 def _plain_call(stmt: Stmt) -> FuncCall | None:

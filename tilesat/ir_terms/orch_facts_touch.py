@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from tilesat.ir.index import FunctionIndex
 from tilesat.ir.nodes import (
@@ -23,8 +23,8 @@ from tilesat.ir.nodes import (
     Yield,
 )
 from tilesat.ir.ops import op_info
-from tilesat.ir.types import TensorType, TupleType
-from tilesat.ir.walk import children, own_exprs
+from tilesat.ir.types import ScalarType, TensorType, TileType, TupleType
+from tilesat.ir.walk import children, names_in, own_exprs
 
 METADATA = frozenset({"tensor.dim"})
 """Ops that look at a tensor's type, not at its contents."""
@@ -43,6 +43,48 @@ def touched(stmt: Stmt, index: FunctionIndex) -> set[str]:
     for expr in _touching(stmt, index):
         found.update(_tensors_in(expr, index))
     return found
+
+
+def leaked(stmt: Stmt, index: FunctionIndex) -> set[str]:
+    """Tensors that go into something that is not followed: an unknown object, a tuple that is carried or yielded."""
+    names: list[str] = []
+    if isinstance(stmt, OpaqueStmt) and stmt.binds:
+        names += stmt.names
+    elif isinstance(stmt, Assign) and isinstance(stmt.value, OpaqueExpr):
+        names += () if isinstance(stmt.type, (ScalarType, TensorType, TileType)) else stmt.value.names
+    elif isinstance(stmt, (For, While)):
+        names += [name for c in stmt.carries if isinstance(c.type, TupleType) for name in names_in(c.init)]
+    elif isinstance(stmt, Yield):
+        names += [v.name for v in stmt.values if isinstance(v, Var) and isinstance(index.types.get(v.name), TupleType)]
+    return {tensor for name in names for tensor in _tensors_of(name, index)}
+
+
+def live_until(function: str, index: FunctionIndex, uses: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, int]]:
+    """For every tensor, and element of a tuple, the last site that may still use it.
+
+    A use in a loop counts until the loop ends, unless the tensor is bound anew in every trip.
+    """
+    for name, sites in uses.items():
+        keys = list(_tensors_of(name, index))
+        definition = index.definitions.get(name)
+        if not keys or definition is None:
+            continue
+        last = max(_end_of_use(index, site, definition.region) for site in sites)
+        for key in keys:
+            yield f"{function}:{key}", last
+
+
+def _end_of_use(index: FunctionIndex, site: int, home: int) -> int:
+    last = site
+    if isinstance(index.sites[site], While):
+        # Its condition is evaluated again in every trip.
+        last = index.regions[index.arms[site, 0]].end
+    region = index.region_of[site]
+    while region not in (home, -1):
+        if index.regions[region].kind == "loop":
+            last = max(last, index.regions[region].end)
+        region = index.regions[region].parent
+    return last
 
 
 def _tensors_in(expr: Expr, index: FunctionIndex) -> Iterator[str]:

@@ -39,7 +39,10 @@ RULES: tuple[Rule, ...] = (
     _rule(
         "buffer-alias",
         "aliases, slices, views, stores and assembles name their source's buffer",
-        "(rule ((alias-at u y x) (holds x t)) ((holds y t)))",
+        """
+        (rule ((origin y x) (holds x t)) ((holds y t)))
+        (rule ((alias-at u y x) (holds x t)) ((holds y t)))
+        """,
         "ORC-5-05",
     ),
     _rule(
@@ -63,7 +66,7 @@ RULES: tuple[Rule, ...] = (
         "buffer-of-carry",
         "an iter-arg's buffer is what it carries; a loop's result is what was yielded last, or the init without trips",
         """
-        (rule ((loop-slot l i a)) ((holds a a)))
+        (rule ((moving-slot l i a)) ((holds a a)))
         (rule ((slot-open l i) (loop-slot l i a) (slot-result l i r)) ((wild a) (holds r r) (plain r) (wild r)))
         (rule ((slot-result l i r) (may-skip l) (slot-init l i x) (holds x t)) ((holds r t)))
         (rule ((slot-result l i r) (slot-yield l i x y) (holds x t) (born t n) (loop-from l f) (!= n (+ f 1)))
@@ -83,6 +86,16 @@ RULES: tuple[Rule, ...] = (
         "ORC-1-02",
         "ORC-5-05",
     ),
+    _rule(
+        "buffers-passed",
+        "what launches, inits and yields pass on, by buffer",
+        """
+        (rule ((given s j x) (holds x t)) ((given-buffer s j t)))
+        (rule ((slot-init l i x) (holds x t)) ((init-buffer l i t)))
+        (rule ((slot-yield l i x y) (holds x t)) ((yield-buffer l i t y)))
+        """,
+        "ORC-1-03",
+    ),
     _overlap(
         "same-buffer-itself",
         "a buffer is itself; the relation has no direction",
@@ -95,12 +108,12 @@ RULES: tuple[Rule, ...] = (
         "same-buffer-carried",
         "an iter-arg may be what its init or a yield brings from outside the loop",
         """
-        (rule ((loop-slot l i a) (slot-init l i x) (holds x t)) ((brings l a t)))
-        (rule ((loop-slot l i a) (slot-yield l i x y) (holds x t) (born t n) (loop-from l f) (< n f)) ((brings l a t)))
-        (rule ((loop-slot l i a) (slot-yield l i x y) (holds x b) (loop-slot l m b) (brings l b t)) ((brings l a t)))
+        (rule ((moving-slot l i a) (init-buffer l i t)) ((brings l a t)))
+        (rule ((moving-slot l i a) (yield-buffer l i t y) (born t n) (loop-from l f) (< n f)) ((brings l a t)))
+        (rule ((moving-slot l i a) (yield-buffer l i b y) (moving-slot l m b) (brings l b t)) ((brings l a t)))
         (rule ((brings l a t)) ((same-buffer a t)))
         (rule ((brings l a t) (same-buffer t u) (plain u)) ((same-buffer a u)))
-        (rule ((brings l a t) (same-buffer t u) (loop-slot m k u) (loop-in l m)) ((same-buffer a u)))
+        (rule ((brings l a t) (same-buffer t u) (moving-slot m k u) (loop-in l m)) ((same-buffer a u)))
         """,
         "ORC-1-02",
     ),
@@ -108,11 +121,11 @@ RULES: tuple[Rule, ...] = (
         "same-buffer-side-by-side",
         "two iter-args of a loop may be one buffer when their inits or their yields may",
         """
-        (rule ((loop-slot l i a) (loop-slot l m b) (!= i m) (slot-init l i x) (slot-init l m z)
-               (holds x t) (holds z u) (same-buffer t u))
+        (rule ((moving-slot l i a) (moving-slot l m b) (!= i m) (init-buffer l i t) (init-buffer l m u)
+               (same-buffer t u))
               ((same-buffer a b)))
-        (rule ((loop-slot l i a) (loop-slot l m b) (!= i m) (slot-yield l i x y) (slot-yield l m z y)
-               (holds x t) (holds z u) (same-buffer t u))
+        (rule ((moving-slot l i a) (moving-slot l m b) (!= i m) (yield-buffer l i t y) (yield-buffer l m u y)
+               (same-buffer t u))
               ((same-buffer a b)))
         """,
         "ORC-1-02",
@@ -121,7 +134,7 @@ RULES: tuple[Rule, ...] = (
         "same-buffer-arguments",
         "two parameters may be one buffer when some call site gives one for both",
         """
-        (rule ((launch s k c) (given s i x) (given s j z) (!= i j) (holds x t) (holds z u) (same-buffer t u)
+        (rule ((launch s k c) (given-buffer s i t) (given-buffer s j u) (!= i j) (same-buffer t u)
                (tensor-param k i p) (tensor-param k j q))
               ((same-buffer p q)))
         (rule ((launch s k c) (given-other s i) (tensor-param k i p) (tensor-param k j q)) ((same-buffer p q)))
@@ -139,6 +152,7 @@ RULES: tuple[Rule, ...] = (
         "a slice is a window of its source, and so is whatever follows it as a whole",
         """
         (rule ((window-alias y x)) ((windowed y)))
+        (rule ((whole-origin y x) (windowed x)) ((windowed y)))
         (rule ((whole-alias y x) (windowed x)) ((windowed y)))
         (rule ((loop-slot l i a) (slot-init l i x) (windowed x)) ((windowed a)))
         (rule ((loop-slot l i a) (slot-yield l i x y) (windowed x)) ((windowed a)))
@@ -155,6 +169,7 @@ RULES: tuple[Rule, ...] = (
         "what a function passes through stores, carries and branches is the parameter as a whole",
         """
         (rule ((tensor-param f j p)) ((whole-of p p)))
+        (rule ((whole-origin y x) (whole-of x p)) ((whole-of y p)))
         (rule ((whole-alias y x) (whole-of x p)) ((whole-of y p)))
         (rule ((loop-slot l i a) (slot-init l i x) (whole-of x p)) ((whole-of a p)))
         (rule ((loop-slot l i a) (slot-yield l i x y) (whole-of x p)) ((whole-of a p)))

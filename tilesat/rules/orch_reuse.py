@@ -92,7 +92,7 @@ WANT: tuple[Rule, ...] = (
         "check-every-launch",
         "consider",
         "a merge that the documents want is considered at every launch of the kernel",
-        "(rule ((merge-wanted k j o) (launch s k c)) ((mergeable s j o)))",
+        "(rule ((merge-wanted k j o) (launch s k c)) ((mergeable s j o) (set (documented s j o) 1)))",
         "ORC-1-02",
     ),
 )
@@ -104,10 +104,10 @@ STALE: tuple[Rule, ...] = (
         "after a merge, every older name of the input's buffer shows the new contents",
         """
         (rule ((mergeable s j o)) ((set (pair-bars s j o) 0)))
-        (rule ((mergeable s j o) (given s j a) (holds a t) (same-buffer t b) (holds x b) (born x n) (< n (* 2 s)))
+        (rule ((mergeable s j o) (given-buffer s j t) (same-buffer t b) (holds x b) (born x n) (< n (* 2 s))
+               (live-until x m) (> m (* 2 s)))
               ((stale s j x)))
-        (rule ((mergeable s j o) (given s j a) (holds a t) (same-buffer t b) (gives s i x) (holds x b))
-              ((stale s j x)))
+        (rule ((mergeable s j o) (given-buffer s j t) (same-buffer t b) (gives s i x) (holds x b)) ((stale s j x)))
         """,
         "ORC-1-03",
     ),
@@ -150,7 +150,7 @@ STALE: tuple[Rule, ...] = (
         "stale",
         "two inputs that may be one buffer cannot both take an output",
         """
-        (rule ((mergeable s j o) (mergeable s q p) (!= j q) (given s j a) (given s q b) (holds a t) (holds b u)
+        (rule ((mergeable s j o) (mergeable s q p) (!= j q) (given-buffer s j t) (given-buffer s q u)
                (same-buffer t u))
               ((clash s j q)))
         """,
@@ -161,7 +161,7 @@ STALE: tuple[Rule, ...] = (
         "stale",
         "parameters of entry functions that a merge overwrites, as the documents do (cases O01, O37)",
         """
-        (rule ((mergeable s j o) (given s j a) (holds a t) (same-buffer t p) (launch s k c) (tensor-param c q p)
+        (rule ((mergeable s j o) (given-buffer s j t) (same-buffer t p) (launch s k c) (tensor-param c q p)
                (param-way c q "In"))
               ((overwrites s j p)))
         """,
@@ -180,7 +180,7 @@ BARS: tuple[Rule, ...] = (
     _bar(
         "bar-shared-input",
         "another input may be the same buffer, and the kernel may read it where it has stored already",
-        """(given s j a) (given s q b) (!= j q) (holds a t) (holds b u) (same-buffer t u) (launch s k c)
+        """(given-buffer s j t) (given-buffer s q u) (!= j q) (same-buffer t u) (launch s k c)
         (param-way k q "In") (sees-stored k o q why)""",
         "why",
         "ORC-1-03",
@@ -188,7 +188,7 @@ BARS: tuple[Rule, ...] = (
     _bar(
         "bar-shared-output",
         "something else that the kernel writes may be the input's buffer",
-        """(given s j a) (given s q b) (!= o q) (!= j q) (holds a t) (holds b u) (same-buffer t u) (launch s k c)
+        """(given-buffer s j t) (given-buffer s q u) (!= o q) (!= j q) (same-buffer t u) (launch s k c)
         (param-way k q way) (!= way "In")""",
         "the kernel writes the input's buffer through another parameter too",
         "ORC-1-03",
@@ -227,14 +227,21 @@ BARS: tuple[Rule, ...] = (
     _bar(
         "bar-unknown-input",
         "the input's buffer is not followed, so nobody knows who else looks at it",
-        "(given s j a) (holds a t) (wild t)",
+        "(given-buffer s j t) (wild t)",
         "the input's buffer is not followed",
+        "ORC-1-03",
+    ),
+    _bar(
+        "bar-leaked-input",
+        "the input's buffer went into something that is not followed, which may show the old contents",
+        "(given-buffer s j t) (same-buffer t u) (holds x u) (leaks x)",
+        "the input went into something that is not followed",
         "ORC-1-03",
     ),
     _bar(
         "bar-seen-by-callers",
         "the input's buffer is a parameter whose contents the caller sees",
-        "(given s j a) (holds a t) (same-buffer t p) (callers-see p)",
+        "(given-buffer s j t) (same-buffer t p) (callers-see p)",
         "the input may be a parameter whose contents somebody sees afterwards",
         "ORC-1-03",
     ),
@@ -338,11 +345,24 @@ OFFERS: tuple[Rule, ...] = (
         "any output made for one launch may live in an input of the same type",
         """
         (rule ((launch s k c) (kernel k) (param-way k j "In") (param-way k o "Out") (fresh-for s o v))
-              ((mergeable s j o)))
+              ((mergeable s j o) (set (documented s j o) 0)))
         (rule ((launch s k c) (kernel k) (param-way k j "In") (param-way k o "Out") (omitted s o))
-              ((mergeable s j o)))
+              ((mergeable s j o) (set (documented s j o) 0)))
+        (rule ((wants-at s j o)) ((set (documented s j o) 1)))
+        (rule ((carried-whole k j o) (launch s k c)) ((set (documented s j o) 1)))
         """,
         "ORC-1-01",
+    ),
+    _offer(
+        "bar-undocumented-overwrite",
+        "bars",
+        "an input of an entry function is overwritten only where the documents do it",
+        """
+        (rule ((mergeable s j o) (overwrites s j p) (= 0 (documented s j o)))
+              ((decide (pair-kept s j o "it would overwrite an input of a function that nobody in the program calls"))
+               (set (pair-bars s j o) 1)))
+        """,
+        "ORC-1-02",
     ),
     _offer(
         "merge-here",
@@ -354,3 +374,19 @@ OFFERS: tuple[Rule, ...] = (
     ),
 )
 """What the optimal rules add: a choice at every launch instead of one for the kernel."""
+
+KEEP_INPUTS: tuple[Rule, ...] = (
+    Rule(
+        "keep-entry-inputs",
+        "keep-inputs",
+        "bars",
+        "no merge overwrites an In parameter of a function that nobody in the program calls",
+        """
+        (rule ((overwrites s j p) (mergeable s j o))
+              ((decide (pair-kept s j o "it would overwrite an input of a function that nobody in the program calls"))
+               (set (pair-bars s j o) 1)))
+        """,
+        ("ORC-1-03",),
+    ),
+)
+"""For callers who want their inputs back: add it to a preset, ``reference() + KEEP_INPUTS``."""

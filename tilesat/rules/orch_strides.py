@@ -59,6 +59,8 @@ SHAPES: tuple[Rule, ...] = (
         "shapes",
         "aliases, stores and assembles keep strides; a tensor in another shape has none that are known",
         """
+        (rule ((whole-origin y x) (strided x d t)) ((strided y d t)))
+        (rule ((whole-origin y x) (unclear x)) ((unclear y)))
         (rule ((whole-alias y x) (strided x d t)) ((strided y d t)))
         (rule ((whole-alias y x) (unclear x)) ((unclear y)))
         (rule ((recast-alias y x)) ((unclear y)))
@@ -104,6 +106,18 @@ SHAPES: tuple[Rule, ...] = (
         (rule ((gives s i r) (launch s k c) (hands-back k i w) (windowed w)) ((unclear r)))
         (rule ((gives s i r) (launch s k c) (hands-back k i w) (recast-alias w x)) ((unclear r)))
         (rule ((gives s i r) (launch s k c) (hands-back-other k i)) ((unclear r)))
+        """,
+        "ORC-2-01",
+        "ORC-4-01",
+    ),
+    _rule(
+        "strides-of-parameters",
+        "shapes",
+        "what a function is given, its parameter has; one that states other strides than it gets is not relied on",
+        """
+        (rule ((launch s k c) (given s j x) (tensor-param k j p) (own-stride p e o) (strided x d t)) ((strided p d t)))
+        (rule ((launch s k c) (given s j x) (tensor-param k j p) (own-stride p e o) (unclear x)) ((unclear p)))
+        (rule ((launch s k c) (given-other s j) (tensor-param k j p) (own-stride p e o)) ((unclear p)))
         """,
         "ORC-2-01",
         "ORC-4-01",

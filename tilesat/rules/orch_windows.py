@@ -131,6 +131,7 @@ LAUNCHES: tuple[Rule, ...] = (
         (rule ((tensor-param f j v)) ((keeps v v)))
         (rule ((makes v)) ((keeps v v)))
         (rule ((loop-slot l i a)) ((keeps a a)))
+        (rule ((whole-origin y x) (keeps x t)) ((keeps y t)))
         (rule ((whole-alias y x) (keeps x t)) ((keeps y t)))
         (rule ((loop-slot l i a) (slot-yield l i x y) (keeps x a)) ((stays-in l i)))
         (rule ((stays-in l i) (slot-result l i r) (slot-init l i x) (keeps x t)) ((keeps r t)))
@@ -146,7 +147,7 @@ LAUNCHES: tuple[Rule, ...] = (
         "launch-facts",
         "buffers that some launch of the caller writes other than as a window",
         """
-        (rule ((launch s k c) (writes-out k q) (= 0 (windowable k q)) (given s q w) (holds w t) (same-buffer t u))
+        (rule ((launch s k c) (writes-out k q) (= 0 (windowable k q)) (given-buffer s q t) (same-buffer t u))
               ((fully-written c u)))
         """,
         "ORC-5-05",
@@ -158,8 +159,8 @@ LAUNCHES: tuple[Rule, ...] = (
         """
         (rule ((window-launch s) (launch s k c) (out-window k p f) (loop-around s l)) ((set (apart-in s p f l) 0)))
         (rule ((window-launch s) (apart s p f l)) ((set (apart-in s p f l) 1)))
-        (rule ((window-launch s) (launch s k c) (out-window k p f) (loop-around s l) (given s p v) (holds v t)
-               (same-buffer t m) (makes m) (born m n) (loop-from l b) (> n b))
+        (rule ((window-launch s) (launch s k c) (out-window k p f) (loop-around s l) (given s p v) (keeps v m)
+               (makes m) (born m n) (loop-from l b) (> n b))
               ((set (apart-in s p f l) 1)))
         """,
         "ORC-5-05",
@@ -209,14 +210,14 @@ BARS: tuple[Rule, ...] = (
     _bar(
         "whole-sibling",
         "another launch writes the same tensor as a whole",
-        "(out-window k p f) (given s p v) (holds v t) (fully-written c t)",
+        "(out-window k p f) (given-buffer s p t) (fully-written c t)",
         "another launch writes the same tensor, and not as a window",
         "ORC-5-05",
     ),
     _bar(
         "whole-shared-parent",
         "two outputs of the launch are windows of one tensor",
-        """(out-window k p f) (out-window k q g) (!= p q) (given s p v) (given s q w) (holds v t) (holds w u)
+        """(out-window k p f) (out-window k q g) (!= p q) (given-buffer s p t) (given-buffer s q u)
         (same-buffer t u)""",
         "two of its outputs may be the same tensor",
         "ORC-5-05",
