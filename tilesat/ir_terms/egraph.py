@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from tilesat.errors import RuleError
 
 # Who wants to see what running rules reports: the laboratory counts which rules fired.
 LISTENER: ContextVar[Callable[[list[Any]], None] | None] = ContextVar("egglog-reports", default=None)
+_TOKENS = re.compile(r'[()]|"(?:\\.|[^"\\])*"|;[^\n]*')
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
@@ -81,7 +83,7 @@ class EGraph:
         self._span = bindings.RustSpan("", 0, 0)
         with _guard(what):
             self._graph = bindings.EGraph()
-            self._graph.run_program(*self._graph.parse_program(program, what))
+            self._graph.run_program(*self._parsed(program, what))
         self._strings: dict[Any, str] = {}
         self._ints: dict[Any, int] = {}
         self._frozen: Mapping[str, Any] | None = None
@@ -101,11 +103,15 @@ class EGraph:
         """Run egglog commands given as text; returns what they output."""
         self._frozen = None
         with _guard(what):
-            outputs = list(self._graph.run_program(*self._graph.parse_program(text, what)))
+            outputs = list(self._graph.run_program(*self._parsed(text, what)))
         listener = LISTENER.get()
         if listener is not None:
             listener(outputs)
         return outputs
+
+    def _parsed(self, program: str, what: str) -> list[Any]:
+        """The commands of ``program``, each parsed by itself: every node of a command keeps all the text it is from."""
+        return [command for text in commands_in(program) for command in self._graph.parse_program(text, what)]
 
     def saturate(self, *rulesets: str, what: str = "rules") -> Any:
         """Run ``rulesets``, one after the other, each until nothing new comes; returns the run report."""
@@ -147,6 +153,23 @@ class EGraph:
 
     def _string_set(self, value: Any) -> tuple[str, ...]:
         return tuple(sorted(self._str(item) for item in self._graph.value_to_set(value)))
+
+
+def commands_in(program: str) -> list[str]:
+    """The texts of the commands of ``program``."""
+    found, depth, start = [], 0, 0
+    for token in _TOKENS.finditer(program):
+        if token.group() == "(":
+            start = token.start() if depth == 0 else start
+            depth += 1
+        elif token.group() == ")":
+            depth -= 1
+            if depth == 0:
+                found.append(program[start : token.end()])
+                start = token.end()
+    rest = program[start:] if depth else ""
+    # What is not closed is egglog's to complain of.
+    return [*found, rest] if rest.strip() else found
 
 
 @lru_cache(maxsize=1)
