@@ -160,7 +160,10 @@ class Scheduler:
             definition = self.index.definitions[name]
             if definition.region != region or definition.how != "assign" or definition.site > latest:
                 continue
-            if name in self._taken or not self._does(name, node, SPACES[space], layout):
+            if name not in self.places.floating or name in self._taken:
+                # What is not floating stays as it is, and is read where it is.
+                continue
+            if not self._does(name, node, SPACES[space], layout):
                 continue
             return name
         return None

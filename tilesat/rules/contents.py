@@ -50,6 +50,18 @@ RULES: tuple[Rule, ...] = (
         """,
     ),
     _rule(
+        "wanted-from",
+        "the first site at which a content, or something that shows it, is read",
+        """
+        (rule ((operand-at site k v e) (= c (Of v e))) ((set (wanted-from c) site)))
+        (rule ((flow-at site k v e) (= c (Of v e))) ((set (wanted-from c) site)))
+        (rule ((view-at site h m) (= first (wanted-from (Of h e))) (= c (Of m e))) ((set (wanted-from c) first)))
+        (rule ((extract-at site h f m e) (= first (wanted-from (Of h f))) (= c (Of m e)))
+              ((set (wanted-from c) first)))
+        (rule ((= c (Window b offsets shape)) (= first (wanted-from c))) ((set (wanted-from b) first)))
+        """,
+    ),
+    _rule(
         "own-where-produced",
         "a producer that stays leaves its tile where it does",
         "(rule ((owner v s)) ((owns v s) (offer (Own v s) (Home v s))))",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilesat.ir_terms.relations.base import DECISION, DERIVED, MAX, OR, SEED, N, Relation, V
+from tilesat.ir_terms.relations.base import DECISION, DERIVED, MAX, MIN, OR, SEED, N, Relation, V
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,8 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("copied-at", (N, V, N, V, N), SEED, "site of a move, its result and version, source and version"),
     Relation("extract-at", (N, V, N, V, N), SEED, "site of an extract, its result and version, source and version"),
     Relation("equal-type", (V, V), SEED, "view of a view, what that looks at, of the same type"),
+    Relation("bound-at", (V, N), SEED, "variable, site that binds it"),
+    Relation("wanted-from", ("Content",), DERIVED, "first site at which a content is read", N, MIN),
     Relation("content-own", ("Content", N), DERIVED, "content, space in which some producer leaves it"),
     Relation("may-reach", ("Content", N), DERIVED, "content, space in which it can be had and moved on"),
     # Who reads what.
@@ -83,7 +85,8 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("slot-base", (N, N, N), SEED, "structure site, position, space its variables have"),
     Relation("slot-may", (N, N, N), DECISION, "structure site, position, space it could live in"),
     Relation("carriable", (N,), SEED, "space in which a slot may live"),
-    Relation("constant-offsets", ("Exprs",), DERIVED, "offsets that are constants"),
+    Relation("block-window", (N,), SEED, "site of an extract at constant offsets, its columns on a 32-byte boundary"),
+    Relation("sliceable", ("Content",), DERIVED, "window that one slice of a tile in Vec gives"),
     # Where copies may be made.
     Relation("move-edge", (N, N), SEED, "spaces that one move connects"),
     Relation("cut-edge", (N, N), SEED, "spaces between which an extract cuts"),
