@@ -111,6 +111,7 @@ BRANCH = edited(
 )
 TWO_WINDOWS = edited(
     STATIONARY,
+    ("                sr = pl.move(sm, target_memory=pl.Mem.Right)\n", ""),
     (
         f"{STAGE}\n",
         """\
