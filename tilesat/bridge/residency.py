@@ -24,7 +24,7 @@ Obstacle = tuple[int, str, tuple[str, ...]]
 """Position of a parameter, why it is no safe source, the rules that say so."""
 Obstacles = tuple[Obstacle, ...]
 Because = Mapping[str, tuple[str, ...]]
-"""Why a parameter is no safe source -> the rules that say so."""
+"""Why a source is not safe, a panel not proper or a memory too full -> the rules that say so."""
 Standing = Mapping[str, frozenset[int]]
 """Load that may leave loops -> the regions in which it may be executed, its own included."""
 
@@ -113,6 +113,9 @@ class ResidencyPass:
         hoists = {int(site): int(loop) for site, loop in graph.table("hoist").read("int", "int")}
         body = _Hoister(hoists).block(index.function.body)
         because = {why: rules for _, why, rules in obstacles}
+        for relation in ("bad-panel", "over-capacity"):
+            for row, rules in read_reasons(graph, relation).items():
+                because[row[-1]] = tuple(dict.fromkeys((*because.get(row[-1], ()), *sorted(rules))))
         if self.levels:
             return Residency(body, self._standing(index), self._held(index, because))
         return Residency(body, {}, self._decisions(index, hoists, because))
@@ -136,18 +139,21 @@ class ResidencyPass:
 
     def _decisions(self, index: FunctionIndex, hoists: Mapping[int, int], because: Because) -> list[Decision]:
         listed: list[tuple[int, Decision]] = []
-        why_hoist, why_stay = read_reasons(self.session.graph, "hoist"), read_reasons(self.session.graph, "stay")
+        graph = self.session.graph
+        why_hoist, why_stay, why_kept = (read_reasons(graph, name) for name in ("hoist", "stay", "link-kept"))
         for site, loop in hoists.items():
             text = f"moves in front of the loop `{place_of(index, loop)}`"
             listed.append((site, self._decision(index, site, "resident", text, why_hoist[site, loop])))
         for site, why in sorted(why_stay):
-            rules = (*why_stay[site, why], *because.get(why, ()))
+            rules = (*why_stay[site, why], *why_kept.get((site, why), ()), *because.get(why, ()))
             listed.append((site, self._decision(index, site, "stays", f"stays in its loop: {why}", rules)))
         return [decision for _, decision in sorted(listed, key=lambda item: item[0])]
 
     def _decision(self, index: FunctionIndex, site: int, kind: str, text: str, rules: tuple[str, ...]) -> Decision:
         subject = subject_of(index, site)
-        return Decision(index.function.name, kind, subject, f"{subject} {text}", place_of(index, site), rules)
+        return Decision(
+            index.function.name, kind, subject, f"{subject} {text}", place_of(index, site), rules, stage="residency"
+        )
 
 
 def _written(memory: MemorySSA) -> frozenset[int]:
