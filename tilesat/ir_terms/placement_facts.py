@@ -31,12 +31,14 @@ from tilesat.ir.walk import names_in, own_exprs, reads
 from tilesat.ir_terms.encode import Rows
 from tilesat.ir_terms.facts import LOAD, ON_CHIP
 from tilesat.ir_terms.relations import SPACE_NUMBERS
+from tilesat.ir_terms.windows import begins_on_block, keeps_boxes
 from tilesat.rules.moves import INIT_SLOT, YIELD_SLOT
 
 EXTRACT, MOVE, STORE = "tile.extract", "tile.move", "tile.store"
 # A view may look at a copy in Vec, which is flat; boxed copies keep what their producer gave them.
 _LOOKS_IN_VEC = frozenset({"tile.slice", "tile.reshape", "tile.set_validshape"})
 _CARRIABLE = (MemorySpace.Vec, MemorySpace.Mat, MemorySpace.Acc)
+_BOXED = (MemorySpace.Acc, MemorySpace.Mat)
 _STOPS = (MemorySpace.Vec, MemorySpace.Mat)
 ANY, ROW_MAJOR = 0, 1
 
@@ -192,6 +194,7 @@ class PlacementCollector:
         for name in self.tiles:
             self._add("tile", name)
             self._add("defined-in", name, index.definitions[name].region)
+            self._add("bound-at", name, index.definitions[name].site)
 
     def _edges(self) -> None:
         for source, target in self._move_edges:
@@ -308,6 +311,8 @@ class PlacementCollector:
             made = self._version(site, source)
             for version in self._read_versions(name):
                 self._add(relation, site, name, version, source, made)
+            if value.op == EXTRACT and begins_on_block(value, self.index.types[source]):
+                self._add("block-window", site)
             if value.op == MOVE:
                 self._own_move(site, name, source)
             self._fixed(site, name, value)
@@ -343,6 +348,9 @@ class PlacementCollector:
             self._add("plain-view", site)
         if call.op in _LOOKS_IN_VEC:
             self._add("lookable", site, SPACE_NUMBERS[MemorySpace.Vec])
+        if name in self.floating and call.op == "tile.slice" and keeps_boxes(self.index.types[name], call):
+            for space in _BOXED:
+                self._add("lookable", site, SPACE_NUMBERS[space])
         self._fixed(site, name, call)
         self._view_back(name, source)
 

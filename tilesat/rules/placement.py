@@ -76,11 +76,13 @@ RULES: tuple[Rule, ...] = (
     _rule(
         "read-in-place",
         MOVES,
-        "a content can be read from the buffer of a variable that holds it, inside the variable's scope",
+        "a content can be read from the buffer of a variable that holds it, inside its scope, if it is bound by then",
         """
-        (rule ((= p (At (Of v e) s 0 r)) (owns v s) (defined-in v d) (ancestor r d n))
+        (rule ((= p (At (Of v e) s 0 r)) (owns v s) (defined-in v d) (ancestor r d n)
+               (bound-at v born) (= first (wanted-from (Of v e))) (<= born first))
               ((offer p (Read (Own v s)))))
-        (rule ((= p (At (Of v e) $Vec 1 r)) (owns v $Vec) (row-major-home v) (defined-in v d) (ancestor r d n))
+        (rule ((= p (At (Of v e) $Vec 1 r)) (owns v $Vec) (row-major-home v) (defined-in v d) (ancestor r d n)
+               (bound-at v born) (= first (wanted-from (Of v e))) (<= born first))
               ((offer p (Read (Own v $Vec)))))
         """,
     ),
@@ -171,9 +173,39 @@ RULES: tuple[Rule, ...] = (
         (rule ((= c (Window (Window b (Cons (IntC i d) (Cons (IntC j d) (Nil))) outer)
                             (Cons (IntC m d) (Cons (IntC n d) (Nil))) inner)))
               ((let offsets (Cons (IntC (+ i m) d) (Cons (IntC (+ j n) d) (Nil))))
-               (constant-offsets offsets)
+               (sliceable c)
                (union c (Window b offsets inner))))
         """,
+        phase="contents",
+    ),
+    _rule(
+        "reshape-of-reshape",
+        VIEWS,
+        "a reshape of a reshape is one reshape",
+        """
+        (rule ((= p (At (Of h e) s l r)) (view-at site h m) (lookable site s) (plain-view site)
+               (view-at inner m x) (plain-view inner))
+              ((offer p (Look site (At (Of x e) s l r) r))))
+        """,
+    ),
+    _rule(
+        "look-past-view",
+        VIEWS,
+        "a view of a view may be made anew for its reader, past the view between",
+        """
+        (rule ((operand-at site k h e) (own-view h m) (view-at inner m x) (owns h s) (accepts-space site k s)
+               (copy-layout site k l) (!= s $Vec) (site-region site r))
+              ((offer (UseOf site k) (Take (At (Of h e) s 0 r)))))
+        (rule ((operand-at site k h e) (own-view h m) (view-at inner m x) (owns h $Vec) (accepts-space site k $Vec)
+               (copy-layout site k l) (site-region site r))
+              ((offer (UseOf site k) (Take (At (Of h e) $Vec l r)))))
+        """,
+    ),
+    _rule(
+        "slice-for-extract",
+        VIEWS,
+        "a window that an extract copies can be looked at instead, where it begins at a block boundary",
+        "(rule ((extract-at site h f m e) (block-window site)) ((sliceable (Of h f))))",
         phase="contents",
     ),
     _rule(
@@ -181,7 +213,7 @@ RULES: tuple[Rule, ...] = (
         VIEWS,
         "what one window of a tile holds can be had by one slice of it in Vec",
         """
-        (rule ((= p (At c $Vec l r)) (= c (Window b offsets shape)) (constant-offsets offsets) (may-reach b $Vec))
+        (rule ((= p (At c $Vec l r)) (= c (Window b offsets shape)) (sliceable c) (may-reach b $Vec))
               ((offer p (Slice (At b $Vec l r) offsets shape r))))
         """,
     ),
