@@ -183,6 +183,12 @@ class PlanReader:
 
         def copy(site: int, slot: int, name: str, number: int) -> int:
             """The key of the copy of ``name`` that serves ``slot`` of ``site``, made on demand."""
+            if (site, slot, name, number) not in serve:
+                raise SolveError(
+                    f"no rule says which copy of '{name}' in {SPACES[number].value} serves "
+                    f"'{print_stmt(self.index.sites[site])}'",
+                    hint="the rule set lacks a rule of family moves, or read-regions",
+                )
             depth = serve[site, slot, name, number]
             region = self._ancestor_at(self.index.region_of[site], depth)
             key = (name, versions[site, name], number, region)
