@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from tilesat.bridge.orch_edit import retyped_block
 from tilesat.bridge.orch_stage import OrchContext, place_at
 from tilesat.bridge.orch_variants import Variants, apply_variants
+from tilesat.errors import RuleError
 from tilesat.extract.decided import read_reasons
 from tilesat.extract.orch_choice import LaunchOptions, Option
 from tilesat.extract.orch_cost import Frequencies, byte_count
@@ -89,6 +90,11 @@ def _read(graph: EGraph, facts: ProgramFacts, texts: Mapping[str, Dim], directio
     first = _first_launches(facts)
     for kernel, position in sorted(graph.table("view").read("str", "int")):
         if position in found.wanted[kernel]:
+            if (first[kernel], position) not in found.given:
+                raise RuleError(
+                    f"the rules state strides for parameter {position} of '{kernel}', but know none",
+                    hint="derive (view k j) only where (site-stride s j d t) has one stride per dimension",
+                )
             found.everywhere[kernel][position] = found.given[first[kernel], position]
     found.here = {(n, p) for n, p in graph.table("view-here").read("int", "int") if (n, p) in found.given}
     for variable, param in graph.table("whole-of").read("str", "str"):

@@ -163,7 +163,7 @@ class Accesses:
         if isinstance(stmt, Assign) and isinstance(stmt.type, (TensorType, TupleType)):
             yield stmt.name, self._alias(stmt.value)
         elif isinstance(stmt, OpaqueStmt):
-            reached = {p: None for name in stmt.names for p in self.aliases.get(name, {})}
+            reached: Aliases = {p: None for name in stmt.names for p in self.aliases.get(name, {})}
             yield from ((name, reached) for name in stmt.binds)
         elif isinstance(stmt, (For, While)):
             yielded = self._yielded(site, 0)
