@@ -195,8 +195,9 @@ def test_a_level_is_split_only_where_what_is_below_cannot_add_up_to_it() -> None
 class StaleSolver:
     """Answers like a release that hands out the start together with the objective of something better."""
 
-    def __init__(self, values: list[float]) -> None:
+    def __init__(self, values: list[float], objective: float = 1.0) -> None:
         self.values = values
+        self.objective = objective
 
     def setOptionValue(self, *_: object) -> None:
         pass
@@ -211,7 +212,7 @@ class StaleSolver:
         return highspy.HighsModelStatus.kOptimal
 
     def getInfo(self) -> Any:
-        return SimpleNamespace(mip_dual_bound=1.0, objective_function_value=1.0)
+        return SimpleNamespace(mip_dual_bound=self.objective, objective_function_value=self.objective)
 
     def getSolution(self) -> Any:
         return SimpleNamespace(col_value=self.values)
@@ -225,6 +226,15 @@ def test_a_stale_answer_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = minimise(rows, [1.0, 5.0], 0.5, math.inf, start=[0.0, 1.0])
     assert answer.values == [1.0, 0.0]
     assert solvers == []
+
+
+def test_an_objective_off_by_one_of_millions_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found by generated program 1183: HiGHS reported an optimum one unit below every solution."""
+    rows = Rows(2)
+    rows.add(1.0, 1.0, [0, 1], [1.0, 1.0])
+    solvers = [StaleSolver([1.0, 0.0], 1998850.0), StaleSolver([1.0, 0.0], 1998851.0)]
+    monkeypatch.setattr(highs, "_set_up", lambda *_: solvers.pop(0))
+    assert minimise(rows, [1998851.0, 2e6], 0.5, math.inf, start=[1.0, 0.0]).bound == 1998851.0
 
 
 def test_the_solver_is_silent(capfd: pytest.CaptureFixture[str]) -> None:

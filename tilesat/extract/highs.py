@@ -49,16 +49,17 @@ class Answer:
 def minimise(rows: Rows, cost: Sequence[float], gap: float, deadline: float, start: Sequence[float] | None) -> Answer:
     """Minimise ``cost`` over the binary columns until the proven gap is below ``gap``, or to ``deadline``.
 
-    ``start`` is a feasible point. Some releases return the start in place of a better solution that they report the
-    objective of; such an answer is not taken, and the solver asked again without a start.
+    ``start`` is a feasible point; objectives that differ do so by ``gap`` at least. Some releases return the start in
+    place of a better solution that they report the objective of, or report one that none has; such an answer is not
+    taken, and the solver asked again without a start.
     """
     solver = _set_up(rows, cost, gap)
     if start is not None:
         _pass_start(solver, start)
-    answer, consistent = _run(solver, rows, cost, deadline)
+    answer, consistent = _run(solver, rows, cost, gap, deadline)
     if consistent:
         return answer
-    again, consistent = _run(_set_up(rows, cost, gap), rows, cost, deadline)
+    again, consistent = _run(_set_up(rows, cost, gap), rows, cost, gap, deadline)
     values = again.values if consistent else None
     return Answer(values, max(answer.bound, again.bound), again.infeasible)
 
@@ -103,7 +104,7 @@ def _pass_start(solver: Any, start: Sequence[float]) -> None:
     solver.setSolution(solution)
 
 
-def _run(solver: Any, rows: Rows, cost: Sequence[float], deadline: float) -> tuple[Answer, bool]:
+def _run(solver: Any, rows: Rows, cost: Sequence[float], gap: float, deadline: float) -> tuple[Answer, bool]:
     """The solver's answer, and whether its solution and its objective agree."""
     import highspy
 
@@ -123,5 +124,6 @@ def _run(solver: Any, rows: Rows, cost: Sequence[float], deadline: float) -> tup
     if len(values) != rows.width or not math.isfinite(objective):
         return Answer(None, bound), True
     reached = math.fsum(price * value for price, value in zip(cost, values, strict=False))
-    agree = abs(reached - objective) <= 1e-6 * max(1.0, abs(objective))
+    # Closer than two solutions can be, beside rounding.
+    agree = abs(reached - objective) <= 0.5 * gap + 1e-11 * abs(objective)
     return Answer(values if agree else None, bound), agree

@@ -220,7 +220,7 @@ class ExactModel:
         scale = level.scale
         price = [float(cost * scale) for cost in level.cost]
         # Prices are whole, so a gap below one proves the optimum.
-        gap = float(scale) * 0.999
+        gap = float(scale) * 0.5
         for _ in range(CUT_ROUNDS):
             answer = minimise(self.rows, price, gap, deadline, point)
             if answer.values is None or not self._cut_cycle(answer.values):
