@@ -236,12 +236,11 @@ class PlaceGraph:
         follows = info is not None and info.output_rule.value == "inherit"
         if follows and source is not None and (source, space) in self.own_class:
             children.append(self.own_class[source, space])
-        if info is None or not info.is_view:
-            if site in self.run_class:
-                children.append(self.run_class[site])
-        self._add(
-            cls, "Home", (name, space), children, self.model.statement() if info and info.is_view else 0.0, reasons
-        )
+        # A view of something that is no variable, an element of a tuple, is a statement like any other.
+        if site in self.run_class:
+            children.append(self.run_class[site])
+        cost = self.model.statement() if name in self.views else 0.0
+        self._add(cls, "Home", (name, space), children, cost, reasons)
 
     def _way_made(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
         name, space = args

@@ -12,10 +12,12 @@ from tilesat.errors import InterpretError
 from tilesat.ir.hardware import Hardware
 from tilesat.ir.interp import Difference, Interpretation, difference, interpret, runnable_arguments
 from tilesat.ir.interp.random_args import default_dims
-from tilesat.ir.nodes import Program
+from tilesat.ir.nodes import Assign, OpCall, Program
 from tilesat.ir.verify import OUTPUT_PROPERTIES, verify
+from tilesat.ir.walk import walk
 from tilesat.lab.variants import Variants
 
+_TRANSFERS = ("tile.move", "tile.extract")
 WRONG_VALUE, ILLEGAL, NO_PATH, CRASH = "wrong value", "illegal program", "impossible transfer", "no result"
 
 
@@ -49,6 +51,7 @@ class Judge:
         self.program = program
         self.chip = chip
         self._paths = _transfers(program, chip)
+        self._own_moves = _own_moves(program)
         self._runs: list[_Run] = []
         self._known: dict[Program, Fault | None] = {}
         kernels = [function.name for function in program.functions if function.is_incore]
@@ -81,9 +84,11 @@ class Judge:
         if found:
             return Fault(ILLEGAL, "", _text(found[0]))
         paths = _transfers(after, self.chip)
-        new = [text for kind, text in paths.items() if kind not in self._paths]
-        if new and not impossible:
-            return Fault(NO_PATH, "", new[0])
+        if not self._paths and not impossible:
+            # Where the author's own moves lead is the author's affair.
+            new = [text for name, text in paths.items() if name not in self._own_moves]
+            if new:
+                return Fault(NO_PATH, "", new[0])
         return self._wrong_value(after)
 
     def _wrong_value(self, after: Program) -> Fault | None:
@@ -109,9 +114,19 @@ def _swapped(program: Program, function: str, seed: int) -> tuple[int, dict[str,
 
 
 def _transfers(program: Program, chip: Hardware | None) -> dict[str, str]:
-    """The kinds of transfers that no hardware makes, each with a place; tiles that are too large are another matter."""
+    """Transfers that no hardware makes, by what they bind; tiles that are too large are another matter."""
     found = errors(verify(program, properties=("HardwarePaths",), hardware=chip, paths="error"))
-    return {diagnostic.message: _text(diagnostic) for diagnostic in found}
+    return {diagnostic.place.partition(":")[0]: _text(diagnostic) for diagnostic in found}
+
+
+def _own_moves(program: Program) -> frozenset[str]:
+    """Names that moves and extracts of ``program`` bind."""
+    return frozenset(
+        stmt.name
+        for function in program.functions
+        for stmt in walk(function.body)
+        if isinstance(stmt, Assign) and isinstance(stmt.value, OpCall) and stmt.value.op in _TRANSFERS
+    )
 
 
 def _text(diagnostic: Diagnostic) -> str:
