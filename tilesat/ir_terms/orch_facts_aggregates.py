@@ -168,7 +168,7 @@ class AggregateReader:
             access = Access(self.scalars.loops[self.index.region_of[site]], update, site)
             count = instance_count(access)
             if count is None or len(written) + count > MAX_USES * MAX_PIECES:
-                window.flaws.append("the windows written are too many to be laid out")
+                window.flaws.append(f"more than {MAX_USES * MAX_PIECES} windows written would have to be laid out")
                 return
             names = [loop.name for loop in access.loops]
             outer = names.index(counter)

@@ -313,8 +313,11 @@ class WindowReader:
             used = {name for form in ref.window.offsets for name in form.names()}
             access = Access(tuple(loop for loop in loops if loop.name in used), ref.window, ref.site)
             count = instance_count(access)
-            if count is None or any((loop.trips or 0) > MAX_TRIPS for loop in access.loops):
+            if count is None:
                 window.flaws.append("it is read in a loop whose trips are not counted")
+                return window
+            if any((loop.trips or 0) > MAX_TRIPS for loop in access.loops):
+                window.flaws.append(f"it is read in a loop of more than {MAX_TRIPS} trips")
                 return window
             uses += count
             accesses.append(access)
