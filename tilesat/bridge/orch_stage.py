@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ from tilesat.diagnostics import Diagnostic, Severity
 from tilesat.extract.orch_choice import Chooser, LaunchOptions, Variant, choose_variants
 from tilesat.extract.orch_cost import CheckedOrchModel
 from tilesat.ir.nodes import Program
-from tilesat.ir.printer import print_stmt
+from tilesat.ir.printer import print_head
 from tilesat.ir_terms.egraph import EGraph
 from tilesat.ir_terms.encode import Rows
 from tilesat.ir_terms.orch_facts import ProgramFacts, Workspace
@@ -21,6 +21,15 @@ from tilesat.rules.rule import STAGES, RuleSet, ruleset_of
 
 OVERWRITTEN_INPUT = "overwritten-input"
 """The check that warns of parameters In that a merge overwrites."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """The variant taken at a launch, its cost there, and what more it would cost to leave the launch as it is."""
+
+    variant: Variant
+    cost: float | None = None
+    saved: float | None = None
 
 
 @dataclass(slots=True)
@@ -32,10 +41,27 @@ class Search:
 
     def pick(
         self, launches: Sequence[LaunchOptions], *, kernel: float | None = None, is_free: bool = False
-    ) -> list[Variant]:
+    ) -> list[Picked]:
         """The variant of each launch; ``kernel`` is what a copy costs, by default what the model says."""
         price = self.model.kernel if kernel is None else kernel
-        return choose_variants(launches, price, self.chooser, tie=self.model.statement / 64.0, is_free=is_free)
+        variants = choose_variants(launches, price, self.chooser, tie=self.model.statement / 64.0, is_free=is_free)
+        return [_picked(launch, variant) for launch, variant in zip(launches, variants, strict=True)]
+
+
+def _picked(launch: LaunchOptions, variant: Variant) -> Picked:
+    costs = {option.variant: option.cost for option in launch.options}
+    as_it_is = next((option.cost for option in launch.options if not option.variant), None)
+    saved = None if as_it_is is None else as_it_is - costs[variant]
+    return Picked(variant, costs[variant], saved)
+
+
+def total(picked: Iterable[Picked]) -> Picked | None:
+    """Costs of several launches together; ``None`` where nothing was searched."""
+    listed = list(picked)
+    if not listed or any(p.cost is None for p in listed):
+        return None
+    saved = None if any(p.saved is None for p in listed) else sum(p.saved or 0.0 for p in listed)
+    return Picked(None, sum(p.cost or 0.0 for p in listed), saved)
 
 
 @dataclass(slots=True)
@@ -90,7 +116,7 @@ class OrchContext:
 
 def place_at(facts: ProgramFacts, number: int) -> str:
     """The first line of statement ``number``."""
-    return print_stmt(facts.statement(number)).split("\n", 1)[0]
+    return print_head(facts.statement(number))
 
 
 def local_name(key: str) -> str:

@@ -24,7 +24,6 @@ from tilesat.ir.nodes import (
     For,
     FuncCall,
     If,
-    OpaqueExpr,
     OpaqueStmt,
     OpCall,
     Stmt,
@@ -36,7 +35,7 @@ from tilesat.ir.nodes import (
 )
 from tilesat.ir.ops import OpInfo, op_info
 from tilesat.ir.types import TensorType, TileType
-from tilesat.ir.walk import children, names_in, own_exprs, reads
+from tilesat.ir.walk import has_opaque, names_in, reads
 
 COPIES = frozenset({"tile.move", "tile.extract"})
 """Ops whose result is a copy of (a window of) their first operand."""
@@ -84,9 +83,7 @@ def is_barrier(stmt: Stmt) -> bool:
 
     Writes to tiles and tensors are not barriers: they have versions of their own.
     """
-    if isinstance(stmt, OpaqueStmt):
-        return True
-    if any(_has_opaque(expr) for expr in own_exprs(stmt)):
+    if has_opaque(stmt):
         return True
     call = called(stmt)
     if call is None:
@@ -99,10 +96,6 @@ def is_barrier(stmt: Stmt) -> bool:
     if info.cross_core or info.category in ("SyncOp", "PrefetchOp", "DistributedOp", "CrossCoreOp"):
         return True
     return not info.is_pure and not info.effects and not info.kwarg_effects
-
-
-def _has_opaque(expr: Expr) -> bool:
-    return isinstance(expr, OpaqueExpr) or any(map(_has_opaque, children(expr)))
 
 
 def _shared_position(info: OpInfo | None) -> int | None:

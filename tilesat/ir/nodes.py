@@ -171,8 +171,16 @@ Call: TypeAlias = "OpCall | FuncCall | Submit"
 # ------------------------------------------------------------------------------- statements
 
 
+class _Memo:
+    """What is known of a statement once it was asked for (see :mod:`tilesat.ir.walk`); no part of its value."""
+
+    __slots__ = ("_has_opaque", "_reads")
+    _reads: tuple[str, ...]
+    _has_opaque: bool
+
+
 @dataclass(frozen=True, slots=True)
-class Stmt:
+class Stmt(_Memo):
     """Base of all statements."""
 
 

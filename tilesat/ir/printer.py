@@ -56,6 +56,7 @@ from tilesat.ir.types import (
     TupleType,
     Type,
 )
+from tilesat.ir.walk import blocks, with_blocks
 
 SUB_WORKER = "SubWorker"
 
@@ -454,3 +455,10 @@ def print_type(node: Type) -> str:
 def print_stmt(stmt: Stmt) -> str:
     """``stmt`` in the printed form, from column 0, without a final line break."""
     return Printer().statement(stmt)
+
+
+def print_head(stmt: Stmt) -> str:
+    """The first line of ``stmt`` in the printed form."""
+    inner = blocks(stmt)
+    head = with_blocks(stmt, tuple(() for _ in inner)) if inner else stmt
+    return print_stmt(head).split("\n", 1)[0]

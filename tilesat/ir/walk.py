@@ -184,12 +184,29 @@ def names_in_type(type_: Type) -> Iterator[str]:
                 yield from names_in(dim)
 
 
-def reads(stmt: Stmt) -> Iterator[str]:
-    """Names ``stmt`` reads in its own expressions (not in its blocks, not in types)."""
-    if isinstance(stmt, OpaqueStmt):
-        yield from stmt.names
-    for expr in own_exprs(stmt):
-        yield from names_in(expr)
+def reads(stmt: Stmt) -> tuple[str, ...]:
+    """Names ``stmt`` reads in its own expressions (not in its blocks, not in types), as often as they occur."""
+    try:
+        return stmt._reads
+    except AttributeError:
+        names = stmt.names if isinstance(stmt, OpaqueStmt) else ()
+        found = (*names, *(name for expr in own_exprs(stmt) for name in names_in(expr)))
+        object.__setattr__(stmt, "_reads", found)
+        return found
+
+
+def has_opaque(stmt: Stmt) -> bool:
+    """Whether ``stmt`` itself has text in it that is not modelled."""
+    try:
+        return stmt._has_opaque
+    except AttributeError:
+        found = isinstance(stmt, OpaqueStmt) or any(map(_has_opaque, own_exprs(stmt)))
+        object.__setattr__(stmt, "_has_opaque", found)
+        return found
+
+
+def _has_opaque(expr: Expr) -> bool:
+    return isinstance(expr, OpaqueExpr) or any(map(_has_opaque, children(expr)))
 
 
 # --------------------------------------------------------------------------------- rebuilding

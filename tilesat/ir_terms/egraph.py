@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tilesat.errors import RuleError
+from tilesat.ir_terms.bounded import saturate_bounded, saturate_together
 
 # Who wants to see what running rules reports: the laboratory counts which rules fired.
 LISTENER: ContextVar[Callable[[list[Any]], None] | None] = ContextVar("egglog-reports", default=None)
@@ -87,16 +90,30 @@ class EGraph:
         self._strings: dict[Any, str] = {}
         self._ints: dict[Any, int] = {}
         self._frozen: Mapping[str, Any] | None = None
+        self.suspects: frozenset[str] = frozenset()
+        """Rules that nobody has vouched for; with any, saturation watches whether it ends."""
+        # egglog reads rows from files; these are written anew for each function.
+        self._folder = tempfile.mkdtemp(prefix="tilesat-", dir=_quick_folder())
+        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
 
     def load(self, rows: Mapping[str, Iterable[tuple[Any, ...]]]) -> None:
         """Enter ``rows`` (relation -> tuples of ints and strings), all in one go."""
-        self._frozen = None
+        self.enter(self.laid_out(rows))
+
+    def laid_out(self, rows: Mapping[str, Iterable[tuple[Any, ...]]], part: str = "") -> list[Any]:
+        """Commands that enter ``rows``; they hold until others are laid out for the same ``part``."""
         commands = []
-        with tempfile.TemporaryDirectory(prefix="tilesat-", dir=_quick_folder()) as folder, _guard("loading facts"):
-            for number, (relation, tuples) in enumerate(rows.items()):
-                path = Path(folder, f"{number}.tsv")
-                path.write_text("".join([_line(row) for row in tuples]), encoding="utf-8")
-                commands.append(self._bindings.Input(self._span, relation, str(path)))
+        for number, (relation, tuples) in enumerate(rows.items()):
+            path = os.path.join(self._folder, f"{part}{number}")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("".join([_line(row) for row in tuples]))
+            commands.append(self._bindings.Input(self._span, relation, path))
+        return commands
+
+    def enter(self, commands: Iterable[Any]) -> None:
+        """Enter what was laid out."""
+        self._frozen = None
+        with _guard("loading facts"):
             self._graph.run_program(*commands)
 
     def run(self, text: str, *, what: str = "rules") -> list[Any]:
@@ -115,8 +132,18 @@ class EGraph:
 
     def saturate(self, *rulesets: str, what: str = "rules") -> Any:
         """Run ``rulesets``, one after the other, each until nothing new comes; returns the run report."""
+        if self.suspects:
+            return saturate_bounded(self, rulesets, self.suspects, what)
         schedule = " ".join(f"(saturate {name})" for name in rulesets)
         return self.run(f"(run-schedule {schedule})", what=what)
+
+    def saturate_together(self, *rulesets: str, what: str = "rules") -> None:
+        """Run ``rulesets`` in turn until none of them finds anything new."""
+        if self.suspects:
+            return saturate_together(self, rulesets, self.suspects, what)
+        schedule = " ".join(f"(saturate {name})" for name in rulesets)
+        self.run(f"(run-schedule (saturate {schedule}))", what=what)
+        return None
 
     def push(self) -> None:
         self.run("(push)", what="push")

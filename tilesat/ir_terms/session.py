@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from tilesat.ir.hardware import Hardware
 from tilesat.ir.index import FunctionIndex
@@ -83,10 +84,16 @@ class Session:
     def __init__(self, stage_program: str, *, what: str) -> None:
         self.graph = EGraph("\n".join((syntax_program(), stage_program)), what=what)
         self._open = False
+        self._encoded: Encoded | None = None
+        self._inputs: list[Any] = []
 
     def enter(self, encoded: Encoded, more: Mapping[str, list[tuple[object, ...]]] | None = None) -> None:
         """Make ``encoded`` the only function in the graph; ``more`` adds facts."""
-        self.enter_rows({**encoded.rows, **{name: list(tuples) for name, tuples in (more or {}).items() if tuples}})
+        if self._encoded is not encoded:
+            self._inputs = self.graph.laid_out(encoded.rows)
+            self._encoded = encoded
+        added = {name: tuples for name, tuples in (more or {}).items() if tuples}
+        self._fill([*self._inputs, *self.graph.laid_out(added, "more-")])
         self.graph.saturate(INGEST, what="loading terms")
 
     def leave(self) -> None:
@@ -97,7 +104,11 @@ class Session:
 
     def enter_rows(self, rows: Rows) -> None:
         """Make ``rows`` the only facts in the graph."""
+        self._encoded = None
+        self._fill(self.graph.laid_out(rows))
+
+    def _fill(self, inputs: list[Any]) -> None:
         self.leave()
         self.graph.push()
         self._open = True
-        self.graph.load(rows)
+        self.graph.enter(inputs)
