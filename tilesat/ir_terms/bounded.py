@@ -1,0 +1,88 @@
+"""Saturation that notices when it will not end: for rule sets that are not ours.
+
+egglog runs a schedule to its end and cannot be interrupted, so rules that nobody has vouched for run a few rounds at a
+time; in between the graph is measured.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tilesat.errors import RuleError
+
+if TYPE_CHECKING:
+    from tilesat.ir_terms.egraph import EGraph
+
+ROUNDS_AT_A_TIME = 8
+MOST_ROUNDS = 1500
+"""Rounds of one phase beyond which it counts as endless, with one more for each row that the program has."""
+
+MOST_GROWTH = 40
+"""How many times larger than at its start the graph may get within one phase, and :data:`FREE_ROWS` on top."""
+
+FREE_ROWS = 60_000
+_NAMED = 3
+
+
+def saturate_bounded(graph: EGraph, rulesets: Sequence[str], suspects: Iterable[str], what: str) -> None:
+    """Run ``rulesets`` one after the other, each until nothing new comes.
+
+    Raises :class:`RuleError` when a phase goes on for too long or the graph grows too large; it names those of
+    ``suspects``, the rules nobody has vouched for, that still find something.
+    """
+    for ruleset in rulesets:
+        _Phase(graph, ruleset, frozenset(suspects), what).run()
+
+
+def saturate_together(graph: EGraph, rulesets: Sequence[str], suspects: Iterable[str], what: str) -> None:
+    """Run ``rulesets`` in turn until none of them finds anything new."""
+    phases = [_Phase(graph, ruleset, frozenset(suspects), what) for ruleset in rulesets]
+    while any([phase.run() for phase in phases]):
+        pass
+
+
+class _Phase:
+    def __init__(self, graph: EGraph, ruleset: str, suspects: frozenset[str], what: str) -> None:
+        self.graph = graph
+        self.ruleset = ruleset
+        self.suspects = suspects
+        self.what = what
+        self.rounds = 0
+        self.start = _rows(graph)
+
+    def run(self) -> bool:
+        """Run until nothing new comes; whether anything did."""
+        was = self.rounds
+        while True:
+            (output,) = self.graph.run(
+                f"(run-schedule (repeat {ROUNDS_AT_A_TIME} (run {self.ruleset})))", what=self.what
+            )
+            reports = [iteration.rule_set_report for iteration in output.report.iterations]
+            changed = sum(report.changed for report in reports)
+            self.rounds += changed
+            if not reports or not reports[-1].changed:
+                return self.rounds > was
+            rows = _rows(self.graph)
+            if self.rounds > MOST_ROUNDS + self.start or rows > MOST_GROWTH * self.start + FREE_ROWS:
+                raise self._error(reports[-1], rows)
+
+    def _error(self, report: Any, rows: int) -> RuleError:
+        found: Counter[str] = Counter()
+        for label, parts in report.rule_reports.items():
+            found[label.partition("#")[0]] += sum(part.num_matches for part in parts)
+        firing = [name for name, count in found.most_common() if count]
+        blamed = [name for name in firing if name in self.suspects] or firing
+        names = ", ".join(f"'{name}'" for name in blamed[:_NAMED])
+        who = f"rule {names} makes" if len(blamed) == 1 else f"rules {names} together make"
+        return RuleError(
+            f"{who} the graph grow without end: after {self.rounds} rounds of '{self.ruleset}' it has {rows} rows, "
+            f"{self.start} at the start",
+            hint="a rule may not feed itself with ever new terms or numbers; add a fact that bounds it",
+        )
+
+
+def _rows(graph: EGraph) -> int:
+    (output,) = graph.run("(print-size)", what="measuring")
+    return sum(size for _, size in output.sizes)
