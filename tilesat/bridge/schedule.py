@@ -30,7 +30,6 @@ class Execution:
     region: int
     site: int
     """It stands directly before this site, or instead of it when ``reuses`` is that site."""
-    depth: int
     name: str
     reuses: int | None = None
 
@@ -68,8 +67,11 @@ class Scheduler:
             self._propagate(cls)
         for cls in reversed(order):
             self._name(cls)
+        # Of what stands at one site, each source comes directly before what is made of it: it is alive no longer than
+        # that takes.
+        rank = {cls: number for number, cls in enumerate(reversed(order))}
         for executions in self.schedule.at.values():
-            executions.sort(key=lambda e: (e.depth, e.name))
+            executions.sort(key=lambda execution: rank[execution.cls])
         return self.schedule
 
     def _node(self, cls: int) -> Node:
@@ -146,7 +148,7 @@ class Scheduler:
         site = self._first[cls]
         original = self._original(cls, node, region, site)
         name = self._execution_name(cls, node, original)
-        execution = Execution(cls, node, region, site, 0, name)
+        execution = Execution(cls, node, region, site, name)
         if original is not None:
             execution.site = execution.reuses = self.index.definitions[original].site
         self.schedule.names[cls] = name
@@ -220,29 +222,6 @@ class Scheduler:
             names[cls] = node.data[0]
         elif node.kind in ("Alike", "Read", "AnyOf", "Up", "Take"):
             names[cls] = names[node.children[0]]
-        elif node.kind in _EXECUTED:
-            self._deepen(cls, node)
-
-    def _deepen(self, cls: int, node: Node) -> None:
-        """Order executions of one site: a source before what is made of it."""
-        mine = next(e for e in self.schedule.at[self._site_of(cls)] if e.cls == cls)
-        for other in self.schedule.at[mine.site]:
-            if other.cls in self._sources(node):
-                mine.depth = max(mine.depth, other.depth + 1)
-
-    def _sources(self, node: Node) -> set[int]:
-        found: set[int] = set()
-        pending = list(node.children)
-        while pending:
-            cls = pending.pop()
-            found.add(cls)
-            inner = self._node(cls)
-            if inner.kind in ("Read", "AnyOf", "Up"):
-                pending.extend(inner.children)
-        return found
-
-    def _site_of(self, cls: int) -> int:
-        return next(site for site, executions in self.schedule.at.items() if any(e.cls == cls for e in executions))
 
     def _second_name(self, name: str, space: int) -> str:
         return self.fresh.fresh(f"{name}_{SPACES[space].value}")
