@@ -5,12 +5,13 @@ Bad input ends with one message on stderr and exit status 2; a check that found 
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import click
 
@@ -39,7 +40,24 @@ def _clean_errors(function: _F) -> _F:
     return wrapper  # type: ignore[return-value]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _LazyGroup(click.Group):
+    """A group some of whose commands are in modules that are imported when they are used."""
+
+    LAZY: ClassVar[dict[str, str]] = {"lab": "lab", "rules": "rules"}
+    MODULE = "tilesat.lab.commands"
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *self.LAZY])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.LAZY:
+            return super().get_command(ctx, cmd_name)
+        command = getattr(importlib.import_module(self.MODULE), self.LAZY[cmd_name])
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="tilesat")
 def main() -> None:
     """Optimise tile programs with equality saturation."""
@@ -49,7 +67,13 @@ def main() -> None:
 @click.argument("source", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the program here, not to stdout.")
 @click.option("--pass", "pass_name", type=click.Choice(["infer", "orch", "all"]), default="infer", show_default=True)
-@click.option("--rules", default="reference", show_default=True, help="A preset.")
+@click.option(
+    "--rules",
+    multiple=True,
+    metavar="SPEC",
+    help="A preset (reference, optimal), a Python file with extend(rules), or both; 'optimal,-hoist' leaves some out.",
+)
+@click.option("--without", multiple=True, metavar="NAME", help="Leave out a rule or a family of rules.")
 @click.option("--hardware", type=CHIPS, help="The chip to compile for.")
 @click.option("--cost", metavar="traffic|moves|FILE.py", help="A cost model; see examples/cost_model.py.")
 @click.option("--exact", is_flag=True, help="Prove the choice with a solver.")
@@ -68,7 +92,8 @@ def opt(
     source: Path,
     output: Path | None,
     pass_name: str,
-    rules: str,
+    rules: tuple[str, ...],
+    without: tuple[str, ...],
     hardware: str | None,
     cost: str | None,
     exact: bool,
@@ -84,8 +109,11 @@ def opt(
     from tilesat.bridge.report import print_decisions, print_diagnostics, print_summary, print_waterfall, progress_bar
     from tilesat.bridge.request import Request
     from tilesat.bridge.validate import validate
+    from tilesat.rules.loading import load_rules
 
-    request = Request(pass_name, rules, hardware, cost, exact, time_limit, seed, allow, explain)
+    loaded = load_rules(rules or ("reference",), without=without)
+    cost = cost or loaded.cost
+    request = Request(pass_name, loaded.rules, hardware, cost, exact, time_limit, seed, allow, explain)
     request.check()
     program = _read(source)
     with progress_bar(request.steps(program)) as progress:

@@ -68,7 +68,7 @@ class InferenceStage:
             self.session.enter(encoded, premises.rows())
             start = self.clock.add("load terms", start)
             graph.saturate(ruleset_of("read"), ruleset_of("demand"), what=self.what)
-            graph.run(f"(run-schedule (saturate (saturate {resolve}) (saturate {structure})))", what=self.what)
+            graph.saturate_together(resolve, structure, what=self.what)
             start = self.clock.add("saturate", start)
             if not premises.learn(graph):
                 break

@@ -1,5 +1,35 @@
 """The laboratory: programs made to order, to test and to measure everything else on.
 
-:mod:`tilesat.lab.generate` makes them from seeds, :mod:`tilesat.lab.strategies` for hypothesis;
-:mod:`tilesat.lab.census` says what is in a program, :mod:`tilesat.lab.shrink` makes a counterexample small.
+``check(rules)`` looks for a program that a rule set spoils, ``assert_sound(rules)`` is the same as an assertion for a
+test suite; ``compare(files, rules=...)`` says what rule sets are worth. :mod:`tilesat.lab.generate` makes programs from
+seeds, :mod:`tilesat.lab.strategies` for hypothesis; :mod:`tilesat.lab.census` says what is in a program,
+:mod:`tilesat.lab.shrink` makes a counterexample small.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tilesat.lab.check import CheckReport, check
+    from tilesat.lab.compare import Comparison, compare
+    from tilesat.lab.testing import assert_sound
+
+__all__ = ["CheckReport", "Comparison", "assert_sound", "check", "compare"]
+
+_HOMES = {
+    "CheckReport": "tilesat.lab.check",
+    "Comparison": "tilesat.lab.compare",
+    "assert_sound": "tilesat.lab.testing",
+    "check": "tilesat.lab.check",
+    "compare": "tilesat.lab.compare",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The functions of the laboratory, imported when they are used: most users want one part of it."""
+    if name not in _HOMES:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

@@ -75,9 +75,14 @@ PRESETS = {"reference": reference, "optimal": optimal}
 
 
 def preset(rules: str | RuleSet) -> RuleSet:
-    """The rule set called ``rules``; a rule set stays as it is."""
+    """The rule set called ``rules``, or described as in :func:`tilesat.rules.loading.load_rules`; a set stays as it is."""
     if isinstance(rules, RuleSet):
         return rules
+    if "," in rules or rules.endswith(".py"):
+        from tilesat.rules.loading import load_rules
+
+        return load_rules((rules,)).rules
     if rules not in PRESETS:
-        raise RuleError(f"unknown rule set '{rules}'", hint="one of " + ", ".join(PRESETS))
+        known = ", ".join(PRESETS)
+        raise RuleError(f"unknown rule set '{rules}'", hint=f"one of {known}, or a Python file with extend(rules)")
     return PRESETS[rules]()

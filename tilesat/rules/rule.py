@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from tilesat.errors import RuleError
+from tilesat.errors import Location, RuleError
 from tilesat.ir_terms.relations import BY_NAME, SPACE_NUMBERS, Role, relations_program
 from tilesat.ir_terms.relations.placement import WAYS
 from tilesat.rules import sexpr
@@ -59,7 +60,10 @@ class Rule:
     requirements: tuple[str, ...] = ()
     declares: str = ""
     """Egglog declarations that the rule needs besides the library's relations and terms."""
-    sound: Callable[..., object] | None = field(default=None, compare=False)
+    sound: Callable[[random.Random], object] | None = field(default=None, compare=False)
+    """An executable statement of why the rule is sound: called with a seeded generator, it returns whether it holds."""
+    origin: Location | None = field(default=None, compare=False)
+    """The file and line of a rule that a user's file brings."""
 
     def program(self) -> str:
         """The egglog text of this rule, macros expanded, named and placed in its ruleset."""
