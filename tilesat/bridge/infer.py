@@ -24,6 +24,7 @@ from tilesat.ir.walk import walk
 from tilesat.ir_terms.session import Clock, Session, session
 from tilesat.rules.catalogue import allow, preset
 from tilesat.rules.levels import FAMILY as LEVELS
+from tilesat.rules.loading import located, unvouched
 from tilesat.rules.rule import RuleSet
 
 Progress = Callable[[int, str], None]
@@ -179,7 +180,11 @@ class _Pass:
         """The e-graph of ``stage``; the time to get it counts as loading rules."""
         start = time.perf_counter()
         chosen = rules or self.rules
-        with session(chosen.stage_program(stage), what=f"rule set '{chosen.name}'") as graph:
+        with (
+            located(chosen),
+            session(chosen.stage_program(stage), what=f"rule set '{chosen.name}'") as graph,
+        ):
+            graph.graph.suspects = unvouched(chosen)
             self.clock.add("load rules", start)
             yield graph
 
@@ -234,10 +239,10 @@ class _Pass:
             if not function.is_incore:
                 functions.append(function)
                 continue
-            free, standing = open_producers(before), stands.get(function.name, {})
-            key = (replace(function, name=""), free, tuple(standing.items()))
+            free, made, standing = open_producers(before), new_tiles(before, function), stands.get(function.name, {})
+            key = (replace(function, name=""), free, made, tuple(standing.items()))
             if key not in known:
-                known[key] = stage.run(function, free, standing)
+                known[key] = stage.run(function, free, made, standing)
             placed = known[key]
             total.add(placed)
             functions.append(replace(placed.function, name=function.name))
@@ -250,6 +255,12 @@ class _Pass:
         found = list(verify(result, properties=("HardwarePaths",), hardware=self.chip))
         self.clock.add("verify output", start)
         return found
+
+
+def new_tiles(before: Function, after: Function) -> frozenset[str]:
+    """Variables that inference added: its copies, which no user has asked to be as they are."""
+    had, has = ({stmt.name for stmt in walk(f.body) if isinstance(stmt, Assign)} for f in (before, after))
+    return frozenset(has - had)
 
 
 def open_producers(function: Function) -> frozenset[str]:

@@ -82,17 +82,17 @@ class PlacementStage:
         self.clock = clock
         self._deadline = time.monotonic() + options.time_limit
 
-    def run(self, function: Function, free: frozenset[str], standing: Standing) -> Placed:
+    def run(self, function: Function, free: frozenset[str], made: frozenset[str], standing: Standing) -> Placed:
         """``function`` in its cheapest placement, never dearer than it is.
 
-        ``free`` names open loads and creates, ``standing`` has the regions for loads that may leave their loops.
+        ``free`` names open loads and creates, ``made`` copies that inference made, ``standing`` has the regions for loads that may leave their loops.
         """
         index = FunctionIndex(function)
         reference_cost = function_cost(function, self.model)
         unchanged = Placed(function, reference_cost, reference_cost, reference_cost, "optimal")
         if not index.tile_names():
             return unchanged
-        places = self.places(index, free, standing)
+        places = self.places(index, free, made, standing)
         solution, elaborator, result = self._fitting(places, index)
         cost = function_cost(result, self.model)
         observer = OBSERVER.get()
@@ -110,14 +110,16 @@ class PlacementStage:
             return None
         return Alternatives(places.choices, solution.choice, options.time_limit, options.seed)
 
-    def places(self, index: FunctionIndex, free: frozenset[str], standing: Standing) -> PlaceGraph:
+    def places(
+        self, index: FunctionIndex, free: frozenset[str], made: frozenset[str], standing: Standing
+    ) -> PlaceGraph:
         """The choice graph of a function, priced."""
         start = time.perf_counter()
         memory = MemorySSA(index)
         encoder = Encoder()
         number = encoder.function(index.function)
         rows: Rows = {f"in-{name}": tuples for name, tuples in encoder.rows.items()}
-        rows.update(PlacementCollector(index, memory, self.chip, free, standing).rows)
+        rows.update(PlacementCollector(index, memory, self.chip, free, made, standing).rows)
         start = self.clock.add("encode", start)
         self.session.enter(Encoded(index.function, index, memory, rows, number))
         start = self.clock.add("load terms", start)

@@ -47,6 +47,7 @@ class PlacementCollector:
     """Gathers the rows; ``rows`` is ready to load when constructed.
 
     ``free`` names loads and creates whose text left the space open: they may go to any space that suits them.
+    ``made`` names copies that inference made, whose layout is open: each reader gets the one it asks for.
     ``standing`` has the regions in which loads that may leave their loops may be executed.
     """
 
@@ -56,12 +57,14 @@ class PlacementCollector:
         memory: MemorySSA,
         chip: Hardware | None,
         free: frozenset[str],
+        made: frozenset[str],
         standing: Mapping[str, frozenset[int]],
     ) -> None:
         self.index = index
         self.memory = memory
         self.chip = chip
         self.free = free
+        self.made = made
         self.standing = standing
         self.rows: Rows = defaultdict(list)
         self.tiles = set(index.tile_names())
@@ -477,7 +480,7 @@ class PlacementCollector:
         type_ = self.index.types[name]
         assert isinstance(type_, TileType)
         row_major = is_row_major(type_)
-        if name in self.floating and type_.space is MemorySpace.Vec:
+        if name in self.floating and type_.space is MemorySpace.Vec and name not in self.made:
             return ROW_MAJOR if row_major else ANY
         info = op_info(call.op) if isinstance(call, OpCall) else None
         if self.chip is None or info is None or info.wants_layout is None:
