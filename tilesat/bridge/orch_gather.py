@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tilesat.bridge.orch_edit import renamed_block, replace_functions, retyped_block, rewrite_block
-from tilesat.bridge.orch_stage import OrchContext, place_at
+from tilesat.bridge.orch_stage import OrchContext, Picked, place_at, total
 from tilesat.extract.decided import read_reasons
 from tilesat.extract.orch_choice import LaunchOptions, Option
 from tilesat.extract.orch_cost import ProgramCost
@@ -28,9 +28,10 @@ def store_blocks(program: Program, context: OrchContext) -> Program:
         return program
     with context.decided("gather", facts.rows) as graph:
         start = time.perf_counter()
-        chosen = _chosen(graph, facts, context)
+        picked = _picked(graph, facts, context)
+        chosen = [(kernel, gather) for kernel, gather, _ in picked]
         context.clock.add("choose", start)
-        _report(graph, facts, context, chosen)
+        _report(graph, facts, context, picked)
     start = time.perf_counter()
     changed: dict[str, Function] = {}
     for name, gather in chosen:
@@ -39,14 +40,14 @@ def store_blocks(program: Program, context: OrchContext) -> Program:
     return replace_functions(program, changed)
 
 
-def _chosen(graph: EGraph, facts: ProgramFacts, context: OrchContext) -> list[tuple[str, Gather]]:
+def _picked(graph: EGraph, facts: ProgramFacts, context: OrchContext) -> list[tuple[str, Gather, Picked]]:
     """The loops to rewrite: all that may be, or those that a search takes."""
     rows = sorted(graph.table("stream").read("str", "int", "int"))
     loops = {(kernel, facts.located(number)[1]) for kernel, number, _ in rows}
     kernels = dict.fromkeys(kernel for kernel, _, _ in rows)
     found = [(k, g) for k in kernels for g in gathers(facts.workspace, facts.functions[k]) if (k, g.loop) in loops]
     if context.search is None:
-        return found
+        return [(kernel, gather, Picked("stream")) for kernel, gather in found]
     cost = ProgramCost(facts, context.search.model)
     problems = []
     for number, (kernel, gather) in enumerate(found):
@@ -54,19 +55,22 @@ def _chosen(graph: EGraph, facts: ProgramFacts, context: OrchContext) -> list[tu
         options = [Option(None, cost.function(function)), Option("stream", cost.function(streamed(function, gather)))]
         problems.append(LaunchOptions(f"{kernel} loop {number}", options, 1))
     picked = context.search.pick(problems, kernel=0.0)
-    return [loop for loop, variant in zip(found, picked, strict=True) if variant is not None]
+    return [(*loop, pick) for loop, pick in zip(found, picked, strict=True) if pick.variant is not None]
 
 
-def _report(graph: EGraph, facts: ProgramFacts, context: OrchContext, chosen: Sequence[tuple[str, Gather]]) -> None:
+def _report(
+    graph: EGraph, facts: ProgramFacts, context: OrchContext, chosen: Sequence[tuple[str, Gather, Picked]]
+) -> None:
     why = read_reasons(graph, "stream")
-    numbers = {(kernel, facts.number(kernel, gather.loop)) for kernel, gather in chosen}
+    numbers = {(kernel, facts.number(kernel, gather.loop)): pick for kernel, gather, pick in chosen}
     for row in sorted(graph.table("stream").read("str", "int", "int")):
         kernel, loop, output = row
         if (kernel, loop) not in numbers:
             continue
         name = facts.functions[kernel].params[output].name
         text = f"each block is stored to '{name}'; the tile that gathered them is gone"
-        context.decide(kernel, "stream", name, text, place_at(facts, loop), why.get(row, ()))
+        pick = total([numbers[kernel, loop]])
+        context.decide(kernel, "stream", name, text, place_at(facts, loop), why.get(row, ()), pick)
     kept = read_reasons(graph, "gather-kept")
     for row in sorted(graph.table("gather-kept").read("str", "int", "str")):
         kernel, loop, reason = row

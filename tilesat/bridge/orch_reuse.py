@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from itertools import combinations
 
 from tilesat.bridge.orch_edit import merged_kernel, without_args
-from tilesat.bridge.orch_stage import OVERWRITTEN_INPUT, OrchContext, local_name, place_at
+from tilesat.bridge.orch_stage import OVERWRITTEN_INPUT, OrchContext, Picked, local_name, place_at, total
 from tilesat.bridge.orch_variants import Variants, apply_variants
 from tilesat.extract.decided import read_reasons
 from tilesat.extract.orch_choice import LaunchOptions, Option
@@ -41,9 +41,10 @@ def merge_buffers(program: Program, context: OrchContext) -> Program:
     with context.decided("reuse", facts.rows) as graph:
         everywhere = _read_everywhere(graph)
         start = time.perf_counter()
-        chosen = _chosen(graph, facts, context, everywhere)
+        picked = _picked(graph, facts, context, everywhere)
+        chosen = {number: _merge(pick) for number, pick in picked.items()}
         context.clock.add("choose", start)
-        _report(graph, facts, context, everywhere, chosen)
+        _report(graph, facts, context, everywhere, picked)
     start = time.perf_counter()
     result = _apply(program, facts, chosen)
     context.clock.add("rewrite", start)
@@ -58,12 +59,17 @@ def _read_everywhere(graph: EGraph) -> dict[str, Merge]:
     return {kernel: frozenset(found) for kernel, found in pairs.items()}
 
 
-def _chosen(
+def _merge(picked: Picked) -> Merge:
+    assert isinstance(picked.variant, frozenset)
+    return picked.variant
+
+
+def _picked(
     graph: EGraph, facts: ProgramFacts, context: OrchContext, everywhere: Mapping[str, Merge]
-) -> dict[int, Merge]:
+) -> dict[int, Picked]:
     """What is merged at each launch of every kernel that merges anything anywhere."""
     if context.search is None:
-        return {n.number: everywhere[n.callee.name] for n in facts.launches if n.callee.name in everywhere}
+        return {n.number: Picked(everywhere[n.callee.name]) for n in facts.launches if n.callee.name in everywhere}
     offered: dict[int, set[Pair]] = defaultdict(set)
     for number, given, output in sorted(graph.table("merge-at").read("int", "int", "int")):
         offered[number].add((given, output))
@@ -80,11 +86,8 @@ def _chosen(
         options = [Option(m, _cost(launch, m, facts, frequencies, context)) for m in merges]
         problems.append(LaunchOptions(launch.callee.name, options, merges.index(first)))
     picked = context.search.pick(problems)
-    result = {}
-    for launch, merge in zip(launches, picked, strict=True):
-        assert isinstance(merge, frozenset)
-        result[launch.number] = merge
-    merging = {launch.callee.name for launch in launches if result[launch.number]}
+    result = {launch.number: pick for launch, pick in zip(launches, picked, strict=True)}
+    merging = {launch.callee.name for launch in launches if result[launch.number].variant}
     return {launch.number: result[launch.number] for launch in launches if launch.callee.name in merging}
 
 
@@ -137,10 +140,15 @@ def _report(
     facts: ProgramFacts,
     context: OrchContext,
     everywhere: Mapping[str, Merge],
-    chosen: Mapping[int, Merge],
+    picked: Mapping[int, Picked],
 ) -> None:
+    chosen = {number: _merge(pick) for number, pick in picked.items()}
     wanted, why, here = (read_reasons(graph, name) for name in ("merge-wanted", "merge", "merge-at"))
     done: set[tuple[str, Pair]] = set()
+    by_kernel: dict[str, list[Launch]] = defaultdict(list)
+    for launch in facts.launches:
+        if launch.number in chosen:
+            by_kernel[launch.callee.name].append(launch)
     for launch in facts.launches:
         kernel = launch.callee
         for given, output in sorted(chosen.get(launch.number, ())):
@@ -151,10 +159,14 @@ def _report(
                     done.add((kernel.name, (given, output)))
                     key = (kernel.name, given, output)
                     rules = (*wanted.get(key, ()), *why.get(key, ()))
-                    context.decide(kernel.name, "merge", names[0], text, f"def {kernel.name}", rules)
+                    of_kernel = [
+                        picked[n.number] for n in by_kernel[kernel.name] if (given, output) in chosen[n.number]
+                    ]
+                    context.decide(kernel.name, "merge", names[0], text, f"def {kernel.name}", rules, total(of_kernel))
                 continue
             rules = here.get((launch.number, given, output), ())
-            context.decide(launch.caller, "merge", names[0], text, place_at(facts, launch.number), rules)
+            pick = picked[launch.number]
+            context.decide(launch.caller, "merge", names[0], text, place_at(facts, launch.number), rules, total([pick]))
     _report_kept(graph, facts, context, chosen)
     _report_overwritten(graph, facts, context, chosen)
 

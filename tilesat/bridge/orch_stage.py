@@ -99,8 +99,22 @@ class OrchContext:
 
     # ------------------------------------------------------------------------- reports
 
-    def decide(self, function: str, kind: str, subject: str, text: str, place: str, rules: Sequence[str]) -> None:
-        self.decisions.append(Decision(function, kind, subject, text, place, tuple(rules), stage="orchestration"))
+    def decide(
+        self,
+        function: str,
+        kind: str,
+        subject: str,
+        text: str,
+        place: str,
+        rules: Sequence[str],
+        picked: Picked | None = None,
+    ) -> None:
+        """Enter a decision; ``picked`` has the costs where a search made it."""
+        cost, saved = (None, None) if picked is None else (picked.cost, picked.saved)
+        rejected = "" if saved is None else "left as it is"
+        self.decisions.append(
+            Decision(function, kind, subject, text, place, tuple(rules), cost, rejected, saved, stage="orchestration")
+        )
 
     def decline(
         self, function: str, check: str, message: str, place: str, rules: Sequence[str], *, is_news: bool = True

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from tilesat.bridge.orch_edit import retyped_block
-from tilesat.bridge.orch_stage import OrchContext, place_at
+from tilesat.bridge.orch_stage import OrchContext, Picked, place_at, total
 from tilesat.bridge.orch_variants import Variants, apply_variants
 from tilesat.errors import RuleError
 from tilesat.extract.decided import read_reasons
@@ -53,9 +53,10 @@ def state_strides(program: Program, context: OrchContext, direction: Direction) 
     with context.decided("strides", facts.rows) as graph:
         found = _read(graph, facts, strides.texts, direction)
         start = time.perf_counter()
-        chosen = _chosen(facts, context, found)
+        picked = _picked(facts, context, found)
+        chosen = {number: _stated(pick) for number, pick in picked.items()}
         context.clock.add("choose", start)
-        _report(graph, facts, context, found, chosen, direction)
+        _report(graph, facts, context, found, picked, direction)
     start = time.perf_counter()
     variants: Variants[Stated] = Variants(
         chosen,
@@ -114,11 +115,16 @@ def _first_launches(facts: ProgramFacts) -> dict[str, int]:
 # ----------------------------------------------------------------------------------- choice
 
 
-def _chosen(facts: ProgramFacts, context: OrchContext, found: Found) -> dict[int, Stated]:
+def _stated(picked: Picked) -> Stated:
+    assert isinstance(picked.variant, frozenset)
+    return picked.variant
+
+
+def _picked(facts: ProgramFacts, context: OrchContext, found: Found) -> dict[int, Picked]:
     """What the kernel of each launch states, for kernels of which any launch states anything."""
     everywhere = {kernel: frozenset(stated.items()) for kernel, stated in found.everywhere.items()}
     if context.search is None:
-        return {n.number: everywhere[n.callee.name] for n in facts.launches if n.callee.name in everywhere}
+        return {n.number: Picked(everywhere[n.callee.name]) for n in facts.launches if n.callee.name in everywhere}
     kernels = {kernel for kernel, wanted in found.wanted.items() if wanted}
     launches = [launch for launch in facts.launches if launch.callee.name in kernels]
     frequencies = Frequencies(facts, context.search.model.frequency)
@@ -131,11 +137,8 @@ def _chosen(facts: ProgramFacts, context: OrchContext, found: Found) -> dict[int
         options = [Option(s, _packing(launch, s, found, frequencies, context)) for s in fitting]
         problems.append(LaunchOptions(kernel, options, fitting.index(first)))
     picked = context.search.pick(problems)
-    result = {}
-    for launch, stated in zip(launches, picked, strict=True):
-        assert isinstance(stated, frozenset)
-        result[launch.number] = stated
-    stating = {launch.callee.name for launch in launches if result[launch.number]}
+    result = {launch.number: pick for launch, pick in zip(launches, picked, strict=True)}
+    stating = {launch.callee.name for launch in launches if result[launch.number].variant}
     return {launch.number: result[launch.number] for launch in launches if launch.callee.name in stating}
 
 
@@ -198,11 +201,16 @@ def _report(
     facts: ProgramFacts,
     context: OrchContext,
     found: Found,
-    chosen: Mapping[int, Stated],
+    picked: Mapping[int, Picked],
     direction: Direction,
 ) -> None:
+    chosen = {number: _stated(pick) for number, pick in picked.items()}
     wanted, why, here = (read_reasons(graph, name) for name in ("view-wanted", "view", "view-here"))
     done: set[tuple[str, int]] = set()
+    launched: dict[str, list[int]] = defaultdict(list)
+    for launch in facts.launches:
+        if launch.number in chosen:
+            launched[launch.callee.name].append(launch.number)
     for launch in facts.launches:
         kernel = launch.callee.name
         for position, strides in sorted(chosen.get(launch.number, ()), key=lambda item: item[0]):
@@ -211,11 +219,13 @@ def _report(
             asked = wanted.get((kernel, position), ())
             if position not in found.everywhere[kernel]:
                 rules = (*asked, *here.get((launch.number, position), ()))
-                context.decide(launch.caller, "strides", name, text, place_at(facts, launch.number), rules)
+                place = place_at(facts, launch.number)
+                context.decide(launch.caller, "strides", name, text, place, rules, total([picked[launch.number]]))
             elif (kernel, position) not in done:
                 done.add((kernel, position))
                 rules = (*asked, *why.get((kernel, position), ()))
-                context.decide(kernel, "strides", name, text, f"def {kernel}", rules)
+                of_kernel = [picked[n] for n in launched[kernel] if (position, strides) in chosen[n]]
+                context.decide(kernel, "strides", name, text, f"def {kernel}", rules, total(of_kernel))
     kept = read_reasons(graph, "view-kept")
     first = _first_launches(facts)
     stated = {(n.callee.name, p) for n in facts.launches for p, _ in chosen.get(n.number, ())}

@@ -10,7 +10,7 @@ from dataclasses import replace
 from tilesat.bridge.names import Names
 from tilesat.bridge.orch_clone import Clone, Windows, windowed_clone
 from tilesat.bridge.orch_edit import call_of, renamed_block, replace_functions, with_clones
-from tilesat.bridge.orch_stage import OrchContext, place_at
+from tilesat.bridge.orch_stage import OrchContext, Picked, place_at, total
 from tilesat.extract.decided import read_reasons
 from tilesat.extract.orch_choice import LaunchOptions, Option
 from tilesat.extract.orch_cost import Frequencies, byte_count
@@ -52,9 +52,10 @@ def externalize_windows(program: Program, context: OrchContext) -> Program:
         windows = _read_windows(graph, facts)
         here = {int(number) for (number,) in graph.table("window-here").read("int")}
         start = time.perf_counter()
-        chosen = _chosen(facts, context, windows, here)
+        picked = _picked(facts, context, windows, here)
+        chosen = {number: _windows(pick) for number, pick in picked.items()}
         context.clock.add("choose", start)
-        _report(graph, facts, context, windows, chosen)
+        _report(graph, facts, context, windows, picked)
     start = time.perf_counter()
     result = _apply(program, facts, chosen)
     context.clock.add("rewrite", start)
@@ -72,13 +73,18 @@ def _read_windows(graph: EGraph, facts: ProgramFacts) -> dict[str, Windows]:
     return {kernel: Windows(outputs[kernel], inputs[kernel]) for kernel in {*outputs, *inputs}}
 
 
-def _chosen(
+def _windows(picked: Picked) -> Windows:
+    assert isinstance(picked.variant, Windows)
+    return picked.variant
+
+
+def _picked(
     facts: ProgramFacts, context: OrchContext, windows: Mapping[str, Windows], here: set[int]
-) -> dict[int, Windows]:
-    """The windows of each launch: all of its kernel, or what a search takes."""
+) -> dict[int, Picked]:
+    """The windows of each launch that gets any: all of its kernel, or what a search takes."""
     launches = [launch for launch in facts.launches if launch.number in here]
     if context.search is None:
-        return {launch.number: windows[launch.callee.name] for launch in launches}
+        return {launch.number: Picked(windows[launch.callee.name]) for launch in launches}
     frequencies = Frequencies(facts, context.search.model.frequency)
     problems = []
     for launch in launches:
@@ -86,13 +92,13 @@ def _chosen(
         ways = [None, found, *([Windows(found.outputs, {})] if found.outputs and found.inputs else [])]
         options = [Option(_key(way), _cost(launch, way, facts, frequencies, context)) for way in ways]
         problems.append(LaunchOptions(launch.callee.name, options, 1))
-    picked = context.search.pick(problems, is_free=True)
-    chosen: dict[int, Windows] = {}
-    for launch, variant in zip(launches, picked, strict=True):
+    result: dict[int, Picked] = {}
+    for launch, pick in zip(launches, context.search.pick(problems, is_free=True), strict=True):
         found = windows[launch.callee.name]
-        if variant is not None:
-            chosen[launch.number] = found if variant == _key(found) else Windows(found.outputs, {})
-    return chosen
+        if pick.variant is not None:
+            way = found if pick.variant == _key(found) else Windows(found.outputs, {})
+            result[launch.number] = replace(pick, variant=way)
+    return result
 
 
 def _key(windows: Windows | None) -> tuple[int, ...] | None:
@@ -125,21 +131,22 @@ def _report(
     facts: ProgramFacts,
     context: OrchContext,
     windows: Mapping[str, Windows],
-    chosen: Mapping[int, Windows],
+    picked: Mapping[int, Picked],
 ) -> None:
     why, outputs, inputs = (read_reasons(graph, name) for name in ("window-here", "out-window", "in-window"))
     found: dict[tuple[str, int], tuple[str, ...]] = defaultdict(tuple)
     for (kernel, position, *_), rules in (*outputs.items(), *inputs.items()):
         found[str(kernel), int(str(position))] += rules
     launches = {launch.number: launch for launch in facts.launches}
-    for number in sorted(chosen):
-        launch = launches[number]
+    for number in sorted(picked):
+        launch, chosen = launches[number], _windows(picked[number])
         params = launch.callee.params
-        names = [params[w.position].name for w in sorted(chosen[number].all, key=lambda w: w.position)]
+        names = [params[w.position].name for w in sorted(chosen.all, key=lambda w: w.position)]
         text = f"'{launch.callee.name}' gets windows for {', '.join(names)}"
-        reasons = dict.fromkeys(r for w in chosen[number].all for r in found[launch.callee.name, w.position])
+        reasons = dict.fromkeys(r for w in chosen.all for r in found[launch.callee.name, w.position])
         place = place_at(facts, number)
-        context.decide(launch.caller, "window", launch.callee.name, text, place, (*reasons, *why[number,]))
+        rules = (*reasons, *why[number,])
+        context.decide(launch.caller, "window", launch.callee.name, text, place, rules, total([picked[number]]))
     kept = read_reasons(graph, "launch-kept")
     for row in sorted(graph.table("launch-kept").read("int", "str")):
         launch = launches[row[0]]
