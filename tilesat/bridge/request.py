@@ -10,7 +10,7 @@ from tilesat.bridge.infer import PassResult, Progress, infer_tile_memory_space
 from tilesat.bridge.orch import PATTERNS, optimize_orch_tensors
 from tilesat.bridge.pipeline import optimize
 from tilesat.errors import TilesatError
-from tilesat.extract.cost import PRESETS
+from tilesat.extract.cost import PRESETS, Cost
 from tilesat.ir.nodes import Program
 from tilesat.rules.catalogue import allow, preset
 from tilesat.rules.orch_reuse import OFFERS_FAMILY
@@ -24,7 +24,7 @@ class Request:
     pass_name: str
     rules: str | RuleSet
     hardware: str | None = None
-    cost: str | None = None
+    cost: Cost | None = None
     exact: bool = False
     time_limit: float | None = None
     seed: int | None = None
@@ -63,7 +63,9 @@ class Request:
     @property
     def cost_name(self) -> str:
         """The cost model as the user knows it."""
-        return Path(self.cost).name if self.cost else "traffic"
+        if isinstance(self.cost, (str, Path)):
+            return Path(self.cost).name
+        return "traffic" if self.cost is None else str(getattr(self.cost, "name", type(self.cost).__name__))
 
     def steps(self, program: Program) -> int:
         """How many steps the run reports."""
