@@ -83,7 +83,7 @@ def optimize_orch_tensors(
     chooser = CheapestChoice(exact, time_limit, seed)
     context = OrchContext(chosen, Search(model, chooser), clock=clock)
     result = run_patterns(program, context, progress)
-    reference = OrchContext(preset("reference"), workspace=context.workspace, clock=clock)
+    reference = OrchContext(documented(chosen), workspace=context.workspace, clock=clock)
     baseline = run_patterns(program, reference, None)
     start = time.perf_counter()
     costs = program_cost(result, context, model), program_cost(baseline, context, model)
@@ -94,6 +94,17 @@ def optimize_orch_tensors(
     status = max(("heuristic", *chooser.statuses), key=STATUSES.index)
     outcome = _result(program, result, context, check)
     return replace(outcome, cost=costs[0], reference_cost=costs[1], status=status)
+
+
+def documented(rules: RuleSet) -> RuleSet:
+    """What of ``rules`` decides as the documents do: the preset ``reference`` with the changes that its user made."""
+    reference, optimal = preset("reference"), preset("optimal")
+    mine = {rule.name: rule for rule in rules}
+    removed = {rule.name for rule in optimal} - mine.keys()
+    kept = [mine.get(rule.name, rule) for rule in reference if rule.name not in removed]
+    known = {rule.name for rule in (*reference, *optimal)}
+    added = [rule for rule in rules if rule.name not in known and rule.family != OFFERS_FAMILY]
+    return RuleSet(f"{rules.name}, as documented", (*kept, *added))
 
 
 def run_patterns(program: Program, context: OrchContext, progress: Progress | None) -> Program:

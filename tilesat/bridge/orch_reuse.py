@@ -12,7 +12,7 @@ from tilesat.bridge.orch_stage import OVERWRITTEN_INPUT, OrchContext, Picked, lo
 from tilesat.bridge.orch_variants import Variants, apply_variants
 from tilesat.extract.decided import read_reasons
 from tilesat.extract.orch_choice import LaunchOptions, Option
-from tilesat.extract.orch_cost import Frequencies, byte_count
+from tilesat.extract.orch_cost import Frequencies, byte_count, left_out
 from tilesat.ir.nodes import Program, Var
 from tilesat.ir.types import Direction
 from tilesat.ir_terms.egraph import EGraph
@@ -113,11 +113,14 @@ def _fits(number: int, merge: Merge, clashes: Collection[tuple[int, int, int]]) 
 def _cost(launch: Launch, merge: Merge, facts: ProgramFacts, frequencies: Frequencies, context: OrchContext) -> float:
     """The creates, and the widths of dependencies, that ``merge`` leaves of the launch's outputs."""
     assert context.search is not None
-    model, total = context.search.model, 0.0
+    model, costs = context.search.model, 0.0
     merged = {output for _, output in merge}
     outputs = {position for position, _ in tensors(launch.callee, Direction.Out)}
     frequency = frequencies.at(launch.caller, launch.site)
     results = kernel_facts(facts.workspace, launch.callee).results
+    for position, size in left_out(launch.call, launch.callee):
+        if position not in merged:
+            costs += frequency * (model.price("allocation", size) + model.price("dependency", size))
     for position, arg in enumerate(launch.call.args):
         type_ = facts.type_of(launch.caller, arg.name) if isinstance(arg, Var) else None
         if type_ is None:
@@ -125,14 +128,14 @@ def _cost(launch: Launch, merge: Merge, facts: ProgramFacts, frequencies: Freque
         if position in merged:
             if placed_in(facts, launch, position, results.get(position)) is not None:
                 # What could have been written where it is assembled has to be copied there.
-                total += frequency * model.price("packing", byte_count(type_))
+                costs += frequency * model.price("packing", byte_count(type_))
             continue
-        total += frequency * model.price("dependency", byte_count(type_))
+        costs += frequency * model.price("dependency", byte_count(type_))
         definition = created(facts.index(facts.functions[launch.caller]), arg)
         if definition is not None and position in outputs:
-            total += frequencies.at(launch.caller, definition.site) * model.price("allocation", byte_count(type_))
-            total += model.statement
-    return total
+            costs += frequencies.at(launch.caller, definition.site) * model.price("allocation", byte_count(type_))
+            costs += model.statement
+    return costs
 
 
 def _report(

@@ -195,6 +195,12 @@ def _bytes(shape: Shape, width: int) -> int | None:
     return -(-count * width // 8)
 
 
+def left_out(call: FuncCall | Submit, callee: Function) -> list[tuple[int, int | None]]:
+    """Outputs that ``call`` does not give, so that the runtime allocates them, and their bytes."""
+    rest = list(enumerate(callee.params))[len(call.args) :]
+    return [(position, byte_count(param.type)) for position, param in rest if isinstance(param.type, TensorType)]
+
+
 _CORES = ("InCore", "AIC", "AIV")
 
 
@@ -293,4 +299,8 @@ class ProgramCost:
     def launch(self, call: FuncCall | Submit, index: FunctionIndex) -> float:
         """One execution of a launch: the width of what it depends on."""
         types = [index.types.get(arg.name) for arg in call.args if isinstance(arg, Var)]
-        return sum(self.model.price("dependency", byte_count(t)) for t in types if isinstance(t, TensorType))
+        total = sum(self.model.price("dependency", byte_count(t)) for t in types if isinstance(t, TensorType))
+        callee = self.facts.functions.get(call.callee)
+        for _, size in () if callee is None else left_out(call, callee):
+            total += self.model.price("allocation", size) + self.model.price("dependency", size)
+        return total
