@@ -295,6 +295,7 @@ return r
     )
     assert "split" in kinds(result)
     assert "tile.matmul_acc" not in body_of(result)
+    assert "target_memory=pl.Mem.Acc" not in body_of(result), "nothing is moved where no chip can"
 
 
 # ---------------------------------------------------------------------- zero accumulators

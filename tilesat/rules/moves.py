@@ -32,10 +32,10 @@ RULES: tuple[Rule, ...] = (
     _rule(
         "need-operand",
         "needs",
-        "an operand outside the spaces its slot allows is copied to the first of them",
+        "an operand outside the spaces its slot allows is copied to the first, the accumulator of a split call to Vec",
         """
         (rule ((op-at site op) (reads site k v) (= c (seen v)) (= m (mask site k))
-               (= 0 (& m (<< 1 (space-of c)))) (slot-first op k t) (!= 0 (& m (<< 1 t))))
+               (= 0 (& m (<< 1 (space-of c)))) (slot-first op k t) (= 0 (* (& m (<< 1 $Vec)) (- t $Vec))))
               ((decide (need site k v t))))
         (rule ((was-split site s) (reads site 0 v) (= c (seen v)) (!= $Vec (space-of c)))
               ((decide (need site 0 v $Vec))))
