@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 ProgressCallback = Callable[[int, int, str], None]
 QUIET_SECONDS = 1.0
+FILE_WIDTH = 160
 
 
 @contextmanager
@@ -54,6 +55,12 @@ def lab_progress(what: str) -> Iterator[ProgressCallback]:
             bar.stop()
 
 
+def _console() -> Console:
+    """Wide where the output goes to a file: nothing there knows how wide it is."""
+    console = Console()
+    return console if console.is_terminal else Console(width=FILE_WIDTH)
+
+
 def print_check(report: CheckReport) -> None:
     """The rules with how often they fired, warnings, and what was found."""
     table = Table(box=box.SIMPLE_HEAD)
@@ -65,8 +72,7 @@ def print_check(report: CheckReport) -> None:
         fired = "-" if rule.change == "removed" else str(rule.fired)
         share = "-" if rule.change == "removed" else f"{rule.share:.0%}"
         table.add_row(rule.name, rule.family, rule.change, rule.target, str(rule.examples), fired, share)
-    console = Console()
-    console.print(table)
+    _console().print(table)
     for warning in report.warnings:
         click.echo(f"warning: {warning}", err=True)
     if report.refused:
@@ -83,11 +89,11 @@ def print_check(report: CheckReport) -> None:
 
 def print_comparison(result: Comparison) -> None:
     """One table over all programs per rule set and cost model, then what each rule did."""
-    console = Console()
+    console = _console()
     for title, columns, rows in result.tables():
         table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
         for number, column in enumerate(columns):
-            table.add_column(column, justify="left" if number == 0 else "right", overflow="fold")
+            table.add_column(column, justify="left" if number == 0 else "right", no_wrap=True)
         for row in rows:
             table.add_row(*row)
         console.print(table)
@@ -104,7 +110,7 @@ def print_rules(listed: Sequence[Entry]) -> None:
         table.add_row(
             item.rule.name, item.rule.family, item.rule.meaning, ", ".join(item.rule.requirements), item.where
         )
-    Console().print(table)
+    _console().print(table)
 
 
 def print_rule(item: Entry) -> None:

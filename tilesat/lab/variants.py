@@ -60,7 +60,7 @@ class _Drawer:
     draws: dict[Function, list[_Draw]] = field(default_factory=dict)
 
     def __call__(self, before: Function, after: Function, places: PlaceGraph) -> None:
-        key = _shape(after)
+        key = shape_of(after)
         if key in self.draws:
             return
         self.documented[key] = before
@@ -68,7 +68,7 @@ class _Drawer:
 
     def program(self, result: Program, functions: dict[Function, Function]) -> Program:
         """``result`` with other placements of its functions."""
-        chosen = [replace(functions.get(_shape(f), f), name=f.name) for f in result.functions]
+        chosen = [replace(functions.get(shape_of(f), f), name=f.name) for f in result.functions]
         return strip_marks(replace(result, functions=tuple(chosen)))
 
 
@@ -113,7 +113,7 @@ def variants(
     return Variants(tuple(found), impossible)
 
 
-def _shape(function: Function) -> Function:
+def shape_of(function: Function) -> Function:
     """``function`` as the pass tells functions apart: without its name."""
     (bare,) = strip_marks(Program("p", (function,))).functions
     return replace(bare, name="")
