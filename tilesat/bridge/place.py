@@ -156,9 +156,7 @@ class PlaceElaborator(Rebuilder):
             return self._move(execution, source, SPACES[target], row_major=bool(layout))
         if node.kind == "Slice":
             offsets, shape, _ = node.data
-            return OpCall(
-                "tile.slice", (Var(source), ListExpr(self.places.exprs(shape)), ListExpr(self.places.exprs(offsets)))
-            )
+            return OpCall("tile.slice", (Var(source), ListExpr(shape), ListExpr(offsets)))
         stmt = self.index.sites[node.data[0]]
         assert isinstance(stmt, Assign)
         assert isinstance(stmt.value, OpCall)

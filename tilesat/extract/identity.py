@@ -26,11 +26,7 @@ class _Identity:
         self.places = places
         self.graph = places.choices
         self.index = places.index
-        self.operands = {
-            (site, slot): name
-            for relation in ("operand-at", "flow-at")
-            for site, slot, name, _ in places.egraph.table(relation).read("int", "int", "str", "int")
-        }
+        self.operands = places.operand_names
         self._steps = 0
         self._use_key = {cls: key for key, cls in places.operand_class.items()}
         self._use_key.update({cls: key[:2] for key, cls in places.flow_class.items()})

@@ -162,6 +162,10 @@ class EGraph:
         function = self._frozen.get(name)
         return Table(self, () if function is None else function.rows)
 
+    def forget(self) -> None:
+        """Give up the copy that tables are read from; the next read makes another."""
+        self._frozen = None
+
     def converter(self, kind: str) -> Callable[[Any], Any]:
         """The function that turns egglog values of ``kind`` into Python ones."""
         return {"int": self._int, "str": self._str, "class": _same, "strings": self._string_set}[kind]

@@ -98,6 +98,10 @@ class Session:
 
     def leave(self) -> None:
         """Forget the function in the graph."""
+        self._encoded, self._inputs = None, []
+        self._clear()
+
+    def _clear(self) -> None:
         if self._open:
             self.graph.pop()
             self._open = False
@@ -108,7 +112,7 @@ class Session:
         self._fill(self.graph.laid_out(rows))
 
     def _fill(self, inputs: list[Any]) -> None:
-        self.leave()
+        self._clear()
         self.graph.push()
         self._open = True
         self.graph.enter(inputs)
