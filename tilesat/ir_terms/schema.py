@@ -118,7 +118,7 @@ def syntax_program() -> str:
 
 
 def _constructor_lines(con: Constructor) -> list[str]:
-    """The constructor, the relation it is loaded from, and the rule that enters a row as a term."""
+    """The constructor, the relation it is loaded from, and the rule that makes a term of a row, which it uses up."""
     columns = " ".join("i64" if kind in SORTS else kind for kind in con.args)
     names = [f"a{i}" for i in range(len(con.args))]
     given = " ".join(
@@ -128,5 +128,6 @@ def _constructor_lines(con: Constructor) -> list[str]:
         f"(constructor {con.name} ({' '.join(con.args)}) {con.sort})",
         f"(relation in-{con.name} (i64 {columns}))",
         f"(rule ((in-{con.name} n {' '.join(names)})) "
-        f"((union ({handle(con.sort)} n) ({con.name} {given}))) :ruleset {INGEST})",
+        f"((union ({handle(con.sort)} n) ({con.name} {given})) (delete (in-{con.name} n {' '.join(names)}))) "
+        f":ruleset {INGEST})",
     ]
