@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from tilesat.ir.nodes import Program
 from tilesat.ir.parser import parse
 
@@ -37,7 +39,9 @@ def single(functions: int = 250, lines: int = 20_000) -> Program:
 
 
 def _program(body: list[str]) -> Program:
-    return parse("\n".join(["# pypto.program: Scale", "import pypto.language as pl", "", "@pl.program", "class Scale:", *body]))
+    return parse(
+        "\n".join(["# pypto.program: Scale", "import pypto.language as pl", "", "@pl.program", "class Scale:", *body])
+    )
 
 
 def _padding(count: int, group: int) -> list[str]:
@@ -94,7 +98,7 @@ def _kernels(group: int, lines: int) -> list[str]:
 
 def _halves(count: int, tile: str) -> list[str]:
     names = ["b", *(f"h{number}" for number in range(1, count + 1))]
-    return [f"            {new}: {tile} = pl.tile.exp({old})" for old, new in zip(names, names[1:], strict=False)]
+    return [f"            {new}: {tile} = pl.tile.exp({old})" for old, new in pairwise(names)]
 
 
 _LINES_PER_ROUND = 17
@@ -105,7 +109,6 @@ def _main(name: str, groups: list[int], rounds: int) -> list[str]:
     params = f"a: {SMALL}, big: {LARGE}, res: pl.Out[{LARGE}], win: pl.Out[{LARGE}]"
     lines = [_ORCH, f"    def {name}(self, {params}) -> tuple[{LARGE}, {LARGE}]:"]
     parent, windows = "res", "win"
-    state = "a"
     for r in range(rounds):
         g = groups[r % len(groups)]
         lines += [
@@ -126,7 +129,6 @@ def _main(name: str, groups: list[int], rounds: int) -> list[str]:
             f"            wf{r}: {LARGE} = pl.yield_(wn{r})",
         ]
         lines.insert(len(lines) - 15, f"        sl{r}: {SMALL} = pl.tensor.slice(big, [8, 16], [{8 * (r % 2)}, 16])")
-        parent, windows, state = f"up{r}", f"wf{r}", f"fin{r}"
-    del state
+        parent, windows = f"up{r}", f"wf{r}"
     lines.append(f"        return {parent}, {windows}")
     return lines

@@ -83,14 +83,14 @@ class Sampler:
                 return None
             choice = dict(enumerate(ways))
             choice = {cls: choice[cls] for cls in used_classes(self.graph, choice)}
-            heavy = self._overfull(choice)
+            heavy = self.overfull(choice)
             if not heavy:
                 assert violation(self.graph, choice) is None
                 return choice
             allowed[rng.choice(heavy)] = 0
         return None
 
-    def _overfull(self, choice: Choice) -> list[int]:
+    def overfull(self, choice: Choice) -> list[int]:
         """Chosen ways in groups that hold more than they may."""
         problem = self.problem
         load = [0] * len(problem.limits)

@@ -1,0 +1,75 @@
+"""How long the rule lab takes to catch each unsound mutant, and how small it makes the proof.
+
+``python -m benchmarks.mutants [NAME...]`` writes ``benchmarks/results/mutants.md``.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from tests.lab.mutants import MUTANTS, Mutant
+from tilesat.lab.check import CheckReport, check
+
+RESULTS = Path(__file__).parent / "results" / "mutants.md"
+LIMIT = 60.0
+"""Seconds of processor time in which a mutant has to be caught."""
+
+PATIENCE = 5.0
+"""How much longer that may take by the clock: other work may share the machine."""
+
+SHRINK_SHARE = 0.4
+EXAMPLES = 2000
+
+
+def catch(mutant: Mutant) -> tuple[CheckReport, float]:
+    """The report on ``mutant``, and the processor seconds until it was caught, shrinking included."""
+    start = time.process_time()
+    rules = mutant.rules()
+    wait = LIMIT * PATIENCE
+    report = check(
+        rules,
+        examples=EXAMPLES,
+        targets=[mutant.target],
+        seconds=wait * (1 - SHRINK_SHARE),
+        shrink_seconds=wait * SHRINK_SHARE,
+    )
+    return report, time.process_time() - start
+
+
+def row(mutant: Mutant, report: CheckReport, seconds: float) -> str:
+    found = report.counterexample
+    if found is None:
+        what = f"| {mutant.rule} | {mutant.note or mutant.kind} | {mutant.target} | NOT CAUGHT"
+        return f"{what} | {report.examples} | | {seconds:.1f} |"
+    return (
+        f"| {mutant.rule} | {mutant.note or mutant.kind} | {mutant.target} | {found.fault.kind} | {report.examples} "
+        f"| {found.statements} | {seconds:.1f} |"
+    )
+
+
+HEAD = """# Unsound mutants of shipped rules
+
+Written by `python -m benchmarks.mutants`. *programs* were tried until the mutant was caught, *statements* are those of
+the counterexample after shrinking, *seconds* are processor seconds, building the rules' e-graphs and shrinking included.
+
+| rule | what is wrong | target | caught as | programs | statements | seconds |
+| --- | --- | --- | --- | ---: | ---: | ---: |
+"""
+
+
+def main(names: list[str]) -> None:
+    chosen = [mutant for mutant in MUTANTS if not names or mutant.rule in names]
+    lines = []
+    for mutant in chosen:
+        report, seconds = catch(mutant)
+        lines.append(row(mutant, report, seconds))
+        print(lines[-1], flush=True)
+        if not names:
+            RESULTS.parent.mkdir(exist_ok=True)
+            RESULTS.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
