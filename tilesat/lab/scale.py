@@ -22,7 +22,20 @@ from tilesat.lab.sources import any_tile
 from tilesat.lab.vector import unary_of
 
 # What benchmarks leave out: what no compiler of tile programs would produce, and what has no model.
-_UNUSUAL = frozenset({"old_names", "unknown_op", "pipes", "sync", "memrefs", "dynamic_dims", "void", "write_acc"})
+_UNUSUAL = frozenset(
+    {
+        "dynamic_dims",
+        "mat_accumulator",
+        "memrefs",
+        "old_names",
+        "pipes",
+        "sync",
+        "unknown_op",
+        "vec_accumulator",
+        "void",
+        "write_acc",
+    }
+)
 _CONFIG = GeneratorConfig(features=ALL_FEATURES - _UNUSUAL, max_tensors=8)
 _TRIPS = 2
 # The most op calls that one statement without blocks can take, operands included, with room to spare.
