@@ -54,8 +54,14 @@ def encode_function(function: Function, chip: Hardware | None) -> Encoded:
     return Encoded(function, index, memory, rows, number)
 
 
-_idle: dict[str, list[Session]] = {}
-_lock = threading.Lock()
+class _Idle(threading.local):
+    """E-graphs at rest, by their stage; egglog ties each to the thread that made it."""
+
+    def __init__(self) -> None:
+        self.sessions: dict[str, list[Session]] = {}
+
+
+_idle = _Idle()
 MOST_IDLE = 8
 """Stages whose e-graphs are kept for the next run; building one takes longer than most functions."""
 
@@ -66,16 +72,14 @@ def session(stage_program: str, *, what: str) -> Iterator[Session]:
 
     It goes back when the block ends well; after an exception it is thrown away.
     """
-    with _lock:
-        waiting = _idle.get(stage_program)
-        found = waiting.pop() if waiting else None
+    waiting = _idle.sessions.get(stage_program)
+    found = waiting.pop() if waiting else None
     graph = found or Session(stage_program, what=what)
     yield graph
     graph.leave()
-    with _lock:
-        _idle.setdefault(stage_program, []).append(graph)
-        while len(_idle) > MOST_IDLE:
-            _idle.pop(next(iter(_idle)))
+    _idle.sessions.setdefault(stage_program, []).append(graph)
+    while len(_idle.sessions) > MOST_IDLE:
+        _idle.sessions.pop(next(iter(_idle.sessions)))
 
 
 class Session:
