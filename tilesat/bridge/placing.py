@@ -14,18 +14,17 @@ from tilesat.bridge.place import PlaceElaborator
 from tilesat.bridge.residency import Standing
 from tilesat.errors import SolveError
 from tilesat.extract.alternatives import Alternatives
-from tilesat.extract.capacity import Rooms
+from tilesat.extract.capacity import MOST_ATTEMPTS, MOST_EXACT_ATTEMPTS, Attempt, Fitter
 from tilesat.extract.cost import CheckedModel
 from tilesat.extract.count import function_cost
 from tilesat.extract.identity import identity_choice
-from tilesat.extract.lifetimes import overfull, peaks
+from tilesat.extract.lifetimes import peaks
 from tilesat.extract.places import PlaceGraph
 from tilesat.extract.solve import Solution, solve
-from tilesat.ir.hardware import ASCEND_910B, Hardware
+from tilesat.ir.hardware import Hardware
 from tilesat.ir.index import FunctionIndex
 from tilesat.ir.memory import MemorySSA
 from tilesat.ir.nodes import Function
-from tilesat.ir.types import MemorySpace
 from tilesat.ir_terms.encode import Encoder, Rows
 from tilesat.ir_terms.placement_facts import PlacementCollector
 from tilesat.ir_terms.session import Clock, Encoded, Session
@@ -33,8 +32,6 @@ from tilesat.rules.rule import ruleset_of
 
 # Sees each function before and after, with the choices it had: the laboratory draws random ones.
 OBSERVER: ContextVar[Callable[[Function, Function, PlaceGraph], None] | None] = ContextVar("placements", default=None)
-# Rounds of narrowing the room for kept copies before they are forbidden in the memory that is too full.
-MOST_NARROWINGS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +78,13 @@ class PlacementStage:
         self.options = options
         self.clock = clock
         self._deadline = time.monotonic() + options.time_limit
+        self._bound = 0.0
 
     def run(self, function: Function, free: frozenset[str], made: frozenset[str], standing: Standing) -> Placed:
         """``function`` in its cheapest placement, never dearer than it is.
 
-        ``free`` names open loads and creates, ``made`` copies that inference made, ``standing`` has the regions for loads that may leave their loops.
+        ``free`` names open loads and creates, ``made`` copies that inference made, ``standing`` has the regions for
+        loads that may leave their loops.
         """
         index = FunctionIndex(function)
         reference_cost = function_cost(function, self.model)
@@ -93,7 +92,11 @@ class PlacementStage:
         if not index.tile_names():
             return unchanged
         places = self.places(index, free, made, standing)
-        solution, elaborator, result = self._fitting(places, index)
+        fitting = self._fitting(places, index)
+        if fitting is None:
+            # Every result found needs more of a memory than there is.
+            return Placed(function, reference_cost, reference_cost, min(self._bound, reference_cost), "heuristic")
+        solution, elaborator, result = fitting
         cost = function_cost(result, self.model)
         observer = OBSERVER.get()
         if observer is not None:
@@ -126,31 +129,25 @@ class PlacementStage:
         self.session.graph.saturate(*map(ruleset_of, ("read", "contents", "placement")), what="placement")
         start = self.clock.add("saturate", start)
         places = PlaceGraph(self.session.graph, index, memory, self.model)
+        # The choice graph has all that the search needs; what was read from the e-graph can go.
+        self.session.graph.forget()
         self.clock.add("pull", start)
         return places
 
-    def _fitting(self, places: PlaceGraph, index: FunctionIndex) -> tuple[Solution, PlaceElaborator, Function]:
-        """Solve; while the result needs more of a memory than there is, narrow the room for kept copies.
+    def _fitting(self, places: PlaceGraph, index: FunctionIndex) -> tuple[Solution, PlaceElaborator, Function] | None:
+        """The cheapest result found that needs no more of a memory than there is, or than the input needs."""
+        if self.chip is None:
+            return self._solve(places)
 
-        Where that does not help, no copy is kept in that memory from outside.
-        """
-        chip = self.chip or ASCEND_910B
-        allowed = peaks(index, chip)
-        rooms = Rooms(places, chip, allowed)
-        forbidden: set[MemorySpace] = set()
-        rounds = 0
-        while True:
+        def attempt() -> Attempt[tuple[PlaceElaborator, Function]]:
             solution, elaborator, result = self._solve(places)
-            if self.chip is None:
-                return solution, elaborator, result
-            done = FunctionIndex(result)
-            full = [space for space in overfull(done, chip, allowed) if space not in forbidden]
-            if not full:
-                return solution, elaborator, result
-            rounds += 1
-            if rounds > MOST_NARROWINGS or not rooms.narrow(solution.choice, done):
-                forbidden.update(full)
-                places.forbid_keeping(forbidden)
+            return Attempt(solution, FunctionIndex(result), elaborator.schedule.names, (elaborator, result))
+
+        most = MOST_EXACT_ATTEMPTS if self.options.exact else MOST_ATTEMPTS
+        fitter = Fitter(places, self.chip, peaks(index, self.chip), attempt, self._deadline, most)
+        found = fitter.run()
+        self._bound = fitter.bound
+        return None if found is None else (found.solution, *found.made)
 
     def _solve(self, places: PlaceGraph) -> tuple[Solution, PlaceElaborator, Function]:
         start = time.perf_counter()

@@ -67,12 +67,35 @@ class Scheduler:
             self._propagate(cls)
         for cls in reversed(order):
             self._name(cls)
-        # Of what stands at one site, each source comes directly before what is made of it: it is alive no longer than
-        # that takes.
         rank = {cls: number for number, cls in enumerate(reversed(order))}
         for executions in self.schedule.at.values():
-            executions.sort(key=lambda execution: rank[execution.cls])
+            executions[:] = self._in_order(sorted(executions, key=lambda execution: rank[execution.cls]))
         return self.schedule
+
+    def _in_order(self, executions: list[Execution]) -> list[Execution]:
+        """Executions of one site so that little is alive at once; ``executions`` are in a legal order.
+
+        Each source comes directly before what is made of it. Loads that nothing is made of here stay alive, and come
+        after what goes through the same memory.
+        """
+        if len(executions) < 2:
+            return executions
+        sources = {execution.cls: self._sources(execution.node) for execution in executions}
+        read = set().union(*sources.values())
+        last = [e for e in executions if e.node.kind == "Load" and e.cls not in read]
+        return [*(e for e in executions if e not in last), *last] if last else executions
+
+    def _sources(self, node: Node) -> set[int]:
+        """Classes that ``node`` reads, directly or through what only passes them on."""
+        found: set[int] = set()
+        pending = list(node.children)
+        while pending:
+            cls = pending.pop()
+            found.add(cls)
+            inner = self._node(cls)
+            if inner.kind in ("Read", "AnyOf", "Up"):
+                pending.extend(inner.children)
+        return found
 
     def _node(self, cls: int) -> Node:
         return self.graph.nodes[self.choice[cls]]

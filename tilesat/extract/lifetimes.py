@@ -28,11 +28,13 @@ class Buffer:
     last: int
     space: MemorySpace
     size: int | None
+    names: frozenset[str] = frozenset()
+    """All variables that live in it."""
 
 
-def buffers(index: FunctionIndex, chip: Hardware) -> list[Buffer]:
-    """All tile buffers of a function whose spaces are decided."""
-    memory = MemorySSA(index)
+def buffers(index: FunctionIndex, chip: Hardware, memory: MemorySSA | None = None) -> list[Buffer]:
+    """All tile buffers of a function whose spaces are decided; ``memory`` is that of ``index``, where it is known."""
+    memory = memory or MemorySSA(index)
     groups = Groups()
     tiles = index.tile_names()
     for name in tiles:
@@ -60,7 +62,7 @@ def _buffer(index: FunctionIndex, chip: Hardware, names: list[str], last_read: d
     sizes = [tile_bytes(t) for t in types]
     known = [size for size in sizes if size is not None]
     size = None if len(known) < len(sizes) else chip.allocation_size(max(known), space)
-    return Buffer(names[0], first, last, space, size)
+    return Buffer(names[0], first, last, space, size, frozenset(names))
 
 
 def _flows(index: FunctionIndex) -> list[tuple[str, str]]:
@@ -105,10 +107,10 @@ def _keeps_until(index: FunctionIndex, home: int, site: int) -> int:
     return end
 
 
-def peaks(index: FunctionIndex, chip: Hardware) -> dict[MemorySpace, int]:
+def peaks(index: FunctionIndex, chip: Hardware, memory: MemorySSA | None = None) -> dict[MemorySpace, int]:
     """Bytes needed at once per space; buffers of unknown size do not count."""
     changes: dict[MemorySpace, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    for buffer in buffers(index, chip):
+    for buffer in buffers(index, chip, memory):
         if buffer.size is not None:
             changes[buffer.space][buffer.first] += buffer.size
             changes[buffer.space][buffer.last + 1] -= buffer.size

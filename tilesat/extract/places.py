@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from tilesat.extract.cost import CheckedModel
@@ -57,6 +58,7 @@ class PlaceGraph:
         self._numbers: dict[Any, int] = {}
         self._operands: dict[int, list[int]] = defaultdict(list)
         self._decoder: Decoder | None = None
+        self.operand_names: dict[tuple[int, int], str] = {}
         self._read_contents()
         self._read_classes()
         self._read_slots()
@@ -83,6 +85,23 @@ class PlaceGraph:
         if self._decoder is None:
             self._decoder = Decoder(self.egraph)
         return self._decoder.items(items)
+
+    @contextmanager
+    def without(self, numbers: frozenset[int]) -> Iterator[None]:
+        """The graph without some nodes, for as long as the block lasts."""
+        changed = {self.choices.nodes[number].cls for number in numbers}
+        before = {cls: self.choices.classes[cls] for cls in changed}
+        self.give_up(numbers)
+        try:
+            yield
+        finally:
+            for cls, members in before.items():
+                self.choices.classes[cls] = members
+
+    def give_up(self, numbers: frozenset[int]) -> None:
+        """Take some nodes out of the graph."""
+        for cls in {self.choices.nodes[number].cls for number in numbers}:
+            self.choices.classes[cls] = [n for n in self.choices.classes[cls] if n not in numbers]
 
     def forbid_keeping(self, spaces: set[MemorySpace]) -> None:
         """Take back the offers to keep copies in ``spaces`` from surrounding regions."""
@@ -119,6 +138,9 @@ class PlaceGraph:
             self._operands[site].append(slot)
         for site, slot, space, value in self.egraph.table("FlowOf").read("int", "int", "int", "class"):
             self.flow_class[site, slot, space] = self._class(value, f"flow {slot} of site {site}")
+        for relation in ("operand-at", "flow-at"):
+            for site, slot, name, _ in self.egraph.table(relation).read("int", "int", "str", "int"):
+                self.operand_names[site, slot] = name
         for site, slot, _, _ in self.egraph.table("operand-at").read("int", "int", "str", "int"):
             if (site, slot) not in self.operand_class:
                 self.operand_class[site, slot] = self.choices.new_class(f"operand {slot} of site {site}")
@@ -311,7 +333,8 @@ class PlaceGraph:
         source, offsets, shape, region = args
         child = self._numbers.get(source)
         if child is not None:
-            self._add(cls, "Slice", (offsets, shape, region), (child,), self.model.statement(), reasons)
+            window = self.exprs(offsets), self.exprs(shape)
+            self._add(cls, "Slice", (*window, region), (child,), self.model.statement(), reasons)
 
     def _way_move(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
         source, origin, target, layout, region = args
