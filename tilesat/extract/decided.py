@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -173,58 +174,11 @@ class PlanReader:
     # -------------------------------------------------------------------------- copies
 
     def _copies(self) -> None:
-        first = {row[:-1]: row[-1] for row in self.graph.table("first-need").read("str", "int", "int", "int", "int")}
-        serve = {row[:-1]: row[-1] for row in self.graph.table("serve").read("int", "int", "str", "int", "int")}
-        versions = {row[:2]: row[2] for row in self.graph.table("version").read("int", "str", "int")}
-        row_major = set(self.graph.table("row-major").read("str", "int", "int", "int"))
         needs = read_decision(self.graph, "need")
-        why = read_reasons(self.graph, "need")
-        keys: dict[tuple[str, int, int, int], int] = {}
-
-        def copy(site: int, slot: int, name: str, number: int) -> int:
-            """The key of the copy of ``name`` that serves ``slot`` of ``site``, made on demand."""
-            if (site, slot, name, number) not in serve:
-                raise SolveError(
-                    f"no rule says which copy of '{name}' in {SPACES[number].value} serves "
-                    f"'{print_stmt(self.index.sites[site])}'",
-                    hint="the rule set lacks a rule of family moves, or read-regions",
-                )
-            depth = serve[site, slot, name, number]
-            region = self._ancestor_at(self.index.region_of[site], depth)
-            key = (name, versions[site, name], number, region)
-            if key in keys:
-                return keys[key]
-            position = first[key]
-            at, at_slot = divmod(position, SLOTS)
-            path = self._path(at, name, SPACES[number])
-            source, hops = None, 0
-            if path is not None and len(path) > 2:
-                source, hops = copy(at, at_slot, name, SPACE_NUMBERS[path[-2]]), len(path) - 2
-            keys[key] = len(keys)
-            reasons = why.get((at, at_slot, name, number), ("need-stops",))
-            self.plan.copies.append(
-                Copy(
-                    keys[key],
-                    name,
-                    SPACES[number],
-                    at,
-                    region,
-                    (at_slot, hops),
-                    key in row_major,
-                    source,
-                    reasons,
-                )
-            )
-            return keys[key]
-
+        copies = _Copies(self.graph, self.index, self.plan, self._path, read_reasons(self.graph, "need"))
         for site, slot, name, number in sorted(needs, key=lambda row: row[:2]):
-            self.plan.operands[site, slot] = copy(site, slot, name, number)
-            self.plan.need_reasons[site, slot] = why.get((site, slot, name, number), ())
-
-    def _ancestor_at(self, region: int, depth: int) -> int:
-        while self.index.regions[region].depth > depth:
-            region = self.index.regions[region].parent
-        return region
+            self.plan.operands[site, slot] = copies.key(site, slot, name, number)
+            self.plan.need_reasons[site, slot] = copies.why.get((site, slot, name, number), ())
 
     def _path(self, site: int, name: str, target: MemorySpace) -> tuple[MemorySpace, ...] | None:
         source = self._seen[name]
@@ -232,3 +186,48 @@ class PlanReader:
         if path is None:
             self.plan.impossible.append((site, name, source, target))
         return path
+
+
+class _Copies:
+    """The copies that serve what calls need; one for each tile, version, space and region, made on demand."""
+
+    def __init__(
+        self,
+        graph: EGraph,
+        index: FunctionIndex,
+        plan: Plan,
+        path: Callable[[int, str, MemorySpace], tuple[MemorySpace, ...] | None],
+        why: dict[tuple[Any, ...], Reasons],
+    ) -> None:
+        self.index = index
+        self.plan = plan
+        self.path = path
+        self.why = why
+        self._first = {row[:-1]: row[-1] for row in graph.table("first-need").read("str", "int", "int", "int", "int")}
+        self._serve = {row[:-1]: row[-1] for row in graph.table("serve").read("int", "int", "str", "int", "int")}
+        self._versions = {row[:2]: row[2] for row in graph.table("version").read("int", "str", "int")}
+        self._row_major = set(graph.table("row-major").read("str", "int", "int", "int"))
+        self._keys: dict[tuple[str, int, int, int], int] = {}
+
+    def key(self, site: int, slot: int, name: str, number: int) -> int:
+        """The key of the copy of ``name`` in space ``number`` that serves ``slot`` of ``site``."""
+        region = self._ancestor_at(self.index.region_of[site], self._serve[site, slot, name, number])
+        key = (name, self._versions[site, name], number, region)
+        if key in self._keys:
+            return self._keys[key]
+        at, at_slot = divmod(self._first[key], SLOTS)
+        path = self.path(at, name, SPACES[number])
+        source, hops = None, 0
+        if path is not None and len(path) > 2:
+            source, hops = self.key(at, at_slot, name, SPACE_NUMBERS[path[-2]]), len(path) - 2
+        self._keys[key] = len(self._keys)
+        reasons = self.why.get((at, at_slot, name, number), ("need-stops",))
+        order, is_row_major = (at_slot, hops), key in self._row_major
+        copy = Copy(self._keys[key], name, SPACES[number], at, region, order, is_row_major, source, reasons)
+        self.plan.copies.append(copy)
+        return self._keys[key]
+
+    def _ancestor_at(self, region: int, depth: int) -> int:
+        while self.index.regions[region].depth > depth:
+            region = self.index.regions[region].parent
+        return region

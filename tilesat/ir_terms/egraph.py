@@ -80,12 +80,10 @@ class EGraph:
     """A fresh e-graph running ``program``; every failure inside egglog becomes a :class:`RuleError`."""
 
     def __init__(self, program: str, *, what: str = "rules") -> None:
-        from egglog import bindings
-
-        self._bindings = bindings
-        self._span = bindings.RustSpan("", 0, 0)
+        self._bindings = _egglog()
+        self._span = self._bindings.RustSpan("", 0, 0)
         with _guard(what):
-            self._graph = bindings.EGraph()
+            self._graph = self._bindings.EGraph()
             self._graph.run_program(*self._parsed(program, what))
         self._strings: dict[Any, str] = {}
         self._ints: dict[Any, int] = {}
@@ -201,6 +199,14 @@ def commands_in(program: str) -> list[str]:
     rest = program[start:] if depth else ""
     # What is not closed is egglog's to complain of.
     return [*found, rest] if rest.strip() else found
+
+
+@lru_cache(maxsize=1)
+def _egglog() -> Any:
+    """egglog's bindings, which take a while to import."""
+    from egglog import bindings
+
+    return bindings
 
 
 @lru_cache(maxsize=1)
