@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from types import MappingProxyType
 
 import pytest
 
@@ -12,6 +15,7 @@ from tests.residency import capacity
 from tests.residency.conditions import IN_TWO_LOOPS
 from tests.residency.programs import loads, program, resident, stays
 from tilesat.extract.count import count_function, count_program
+from tilesat.ir.hardware import ASCEND_910B, Buffer
 from tilesat.ir.nodes import Assign, Block, For, OpCall, Program, Var
 from tilesat.ir.types import MemorySpace
 from tilesat.ir.walk import blocks
@@ -208,6 +212,82 @@ def test_of_the_panels_that_do_not_all_fit_the_dearest_stay(
     assert capacity.overfull(result.program.function("kernel")) == {}
     if exact:
         assert result.status == "optimal"
+
+
+def many_panels(sizes: tuple[int, ...], streamed: int) -> str:
+    """Like PANELS, with a stationary panel of each of ``sizes`` KiB."""
+    names = [f"p{k}" for k in range(len(sizes))]
+    result = f"pl.Out[pl.Tensor[[{16 * len(sizes) + 16}, 64], pl.FP32]]"
+    streams = f"c: pl.Tensor[[256, 1024], pl.FP32], x: pl.Tensor[[16, 16], pl.FP32], o: {result}"
+    body = []
+    for k, (name, size) in enumerate([*zip(names, sizes, strict=True), ("c", streamed)]):
+        offset = "[0, n * 4]" if name == "c" else "[0, 0]"
+        body += [
+            f"                {name}m = pl.load({name}, {offset}, [256, {size}], target_memory=pl.Mem.Mat, MARK)",
+            f"                {name}l = pl.tile.extract({name}m, n, 0, [16, 16], target_memory=pl.Mem.Left)",
+            f"                {name}q = pl.matmul({name}l, xr)",
+            f"                pl.store({name}q, [{16 * k}, n], o)",
+        ]
+    params = [f"{name}: pl.Tensor[[256, {size}], pl.FP32]" for name, size in zip(names, sizes, strict=True)]
+    lines = [
+        "    @pl.program",
+        "    class Panels:",
+        "        @pl.function(type=pl.FunctionType.InCore)",
+        f"        def kernel({', '.join(params)}, {streams}):",
+        "            xm = pl.load(x, [0, 0], [16, 16], target_memory=pl.Mem.Mat)",
+        "            xr = pl.move(xm, target_memory=pl.Mem.Right)",
+        "            for n in pl.range(0, 64, 16):",
+        *body,
+        "        @pl.function(type=pl.FunctionType.Orchestration)",
+        f"        def main(self, {streams}):",
+        *(
+            f"            {name} = pl.create_tensor([256, {size}], dtype=pl.FP32)"
+            for name, size in zip(names, sizes, strict=True)
+        ),
+        f"            self.kernel({', '.join(names)}, c, x, o)",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def most_kept(sizes: tuple[int, ...], streamed: int) -> int:
+    """KiB of the dearest panels that can stay in 512 KiB, by enumeration: what stays, and the largest of the rest."""
+    best = 0
+    for kept in product((False, True), repeat=len(sizes)):
+        stays_in = sum(size for size, keep in zip(sizes, kept, strict=True) if keep)
+        passes = max([streamed, *(size for size, keep in zip(sizes, kept, strict=True) if not keep)])
+        if stays_in + passes <= 512:
+            best = max(best, stays_in)
+    return best
+
+
+@pytest.mark.parametrize(
+    ("sizes", "streamed"),
+    [
+        ((290, 150, 150), 50),  # keeping the two smaller ones would leave no room for the first
+        ((212, 230, 36, 148), 64),
+        ((132, 204, 208), 16),
+        ((180, 92, 218, 348), 64),
+        ((308, 56, 264, 148), 128),
+        ((246, 302, 254), 64),  # none can stay
+    ],
+)
+def test_the_exact_search_finds_what_enumeration_finds(sizes: tuple[int, ...], streamed: int) -> None:
+    """On a chip without room in Vec, through which panels could be kept as well."""
+    chip = replace(
+        ASCEND_910B, buffers=MappingProxyType({**ASCEND_910B.buffers, MemorySpace.Vec: Buffer(4 * 1024, 128)})
+    )
+    result = resident(many_panels(sizes, streamed), rules="optimal", exact=True, hardware=chip)
+    kept = sum(size for k, size in enumerate(sizes) if executions(result.program, f"p{k}") == 1)
+    assert kept == most_kept(sizes, streamed)
+    assert result.status == "optimal"
+    assert capacity.overfull(result.program.function("kernel")) == {}
+
+
+def test_what_fits_nowhere_is_kept_in_vec() -> None:
+    """Where Vec has room it takes a panel over the cores, which is cheaper than loading it again and again."""
+    result = resident(many_panels((132, 204, 208), 16), rules="optimal", exact=True)
+    assert [executions(result.program, f"p{k}") for k in range(3)] == [1, 1, 1]
+    assert capacity.overfull(result.program.function("kernel")) == {}
 
 
 def test_the_reference_adds_everything_up() -> None:
