@@ -10,7 +10,8 @@ import pytest
 from tests.inference.texts import body_of
 from tests.optimal.texts import OPERANDS, PLAIN, STAGED, becomes, place, stays
 from tilesat.extract.cost import is_cross_core
-from tilesat.extract.transfer import Transfer
+from tilesat.extract.transfer import Transfer, TransferKind
+from tilesat.ir.types import MemorySpace
 
 BOTH = ("traffic", "moves")
 
@@ -204,3 +205,25 @@ return o
     body = body_of(result)
     assert body.count("tile.move(at") == 2
     assert body.count(PLAIN) == 1
+
+
+def test_a_store_reads_vec_although_the_tile_is_in_acc_where_a_model_wants_that() -> None:
+    """Which of the spaces that a slot accepts is cheaper is up to the model; under the presets it is where it is."""
+    body = OPERANDS + "m = pl.matmul(at, bt)\nr = pl.store(m, [0, 0], o)\nreturn r\n"
+    assert "Mem.Vec" not in body_of(place(body))
+
+    def slow_way_out(transfer: Transfer) -> float:
+        return 10.0 if transfer.kind is TransferKind.STORE and transfer.source is MemorySpace.Acc else 1.0
+
+    becomes(
+        body,
+        OPERANDS
+        + STAGED
+        + f"""
+m = pl.matmul(at_Left, bt_Right)
+v = pl.move(m, target_memory=pl.Mem.Vec, {PLAIN})
+r = pl.store(v, [0, 0], o)
+return r
+""",
+        cost=slow_way_out,
+    )

@@ -10,7 +10,6 @@ from tilesat.ir.memory import called
 from tilesat.ir.nodes import For, If, OpCall, While
 from tilesat.ir_terms.facts import LOAD
 from tilesat.ir_terms.relations import SPACES
-from tilesat.ir_terms.relations.placement import WAYS
 
 MOST_STEPS = 3
 # Steps that say nothing by themselves: reading what another step makes.
@@ -30,9 +29,9 @@ class Describer:
         """What the nodes ``numbers`` do, the dearest first."""
         nodes = [self.graph.nodes[number] for number in numbers]
         loud = sorted((node for node in nodes if node.kind not in _SILENT), key=lambda node: -node.cost)
-        if any(node.kind in WAYS for node in loud):
-            # Who reads a tile follows from how it is made.
-            loud = [node for node in loud if node.kind != "Take"]
+        made = [node for node in loud if node.kind != "Take"]
+        # Who reads a tile follows from how it is made.
+        loud = made or loud
         texts = list(dict.fromkeys(self.step(node) for node in loud))
         if not texts:
             return "the same step for another region"

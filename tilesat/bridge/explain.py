@@ -21,6 +21,7 @@ from tilesat.ir.types import TileType
 from tilesat.ir_terms.relations import SPACES
 
 _KINDS = {"Load": "load", "Move": "move", "Look": "view", "Slice": "view", "Cut": "extract"}
+_KEEPING = frozenset({"Read", "Up", "AnyOf"})
 ANY_LAYOUT = ("any-layout",)
 NOTHING, NO_TIME = "no other way", "not searched: no time left"
 
@@ -170,8 +171,17 @@ class _Explainer:
             name, site = self.describe.holder(cls)
             text = f"{name} is {self.schedule.names[cls]}, which an equal load brings"
             yield _Finding(site, "merge", name, text, rules, cost, ((number,),))
-        elif node.kind == "Take" and node.children[0] not in self.places.at:
+        elif node.kind == "Take" and self._is_own(node.children[0]):
             yield from self._read_in_place(cls, node)
+
+    def _is_own(self, cls: int) -> bool:
+        """Whether the place of ``cls`` is the buffer of a variable, not a copy."""
+        while cls in self.places.at:
+            node = self._node(cls)
+            if node.kind not in _KEEPING:
+                return False
+            (cls,) = node.children
+        return True
 
     def _read_in_place(self, cls: int, node: Node) -> Iterator[_Finding]:
         """An operand that could have read a copy in another space."""

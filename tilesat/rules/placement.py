@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tilesat.rules.rule import Rule
 
-# Families can be left out one by one; what remains is still a legal set of placements.
+# Without the first two no placement need exist; the others can be left out, and what remains is still a legal set.
 OPERANDS, MOVES, HOIST, VIEWS, LOADS, SLOTS = "operands", "placing", "hoist", "views", "merge-loads", "slots"
 
 
@@ -41,6 +41,19 @@ RULES: tuple[Rule, ...] = (
               ((offer (UseOf site k) (Take (At (Of v e) $Vec l r)))))
         """,
         "INF-P2-01",
+    ),
+    _rule(
+        "take-copy-elsewhere",
+        OPERANDS,
+        "or, though its slot accepts where it is, a copy in another space that the slot accepts as well",
+        """
+        (rule ((operand-at site k v e) (owns v s) (accepts-space site k s) (accepts-space site k t) (move-edge s t)
+               (!= s t) (copy-layout site k l) (!= t $Vec) (site-region site r))
+              ((offer (UseOf site k) (Take (At (Of v e) t 0 r)))))
+        (rule ((operand-at site k v e) (owns v s) (accepts-space site k s) (accepts-space site k $Vec)
+               (move-edge s $Vec) (!= s $Vec) (copy-layout site k l) (site-region site r))
+              ((offer (UseOf site k) (Take (At (Of v e) $Vec l r)))))
+        """,
     ),
     _rule(
         "flow-own",
@@ -143,7 +156,7 @@ RULES: tuple[Rule, ...] = (
     # -- views
     _rule(
         "look-at-copy",
-        VIEWS,
+        MOVES,
         "a view of a copy instead of a copy of the view",
         """
         (rule ((= p (At (Of h e) s l r)) (view-at site h m) (lookable site s))
@@ -155,7 +168,7 @@ RULES: tuple[Rule, ...] = (
     ),
     _rule(
         "cut-window",
-        VIEWS,
+        MOVES,
         "an extract cuts its window out of any place its source can be had",
         """
         (rule ((= p (At (Of h f) t 0 r)) (extract-at site h f m e) (may-reach (Of m e) s) (cut-edge s t))
