@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 _UNCHECKED = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
 
 settings.register_profile(
-    "ci", max_examples=100, deadline=None, derandomize=True, database=None, suppress_health_check=_UNCHECKED
+    "ci", max_examples=200, deadline=None, derandomize=True, database=None, suppress_health_check=_UNCHECKED
 )
 settings.register_profile(
     "nightly", max_examples=5000, deadline=None, print_blob=True, suppress_health_check=_UNCHECKED
