@@ -24,39 +24,59 @@ class _Tensor:
     is_writable: bool
 
 
-class _Main:
-    """Emits the orchestration function."""
+Params = tuple[tuple[str, str, str], ...]
+"""Name, direction and type of each parameter."""
+MAIN: Params = (
+    *((name, "In", SMALL) for name in ("a", "b", "c", "d", "e")),
+    ("big", "In", LARGE),
+    ("n", "In", INDEX),
+    ("res", "Out", LARGE),
+    ("io", "InOut", SMALL),
+)
+PART_NAME = "part"
+PART: Params = (
+    ("p", "In", SMALL),
+    ("q", "In", SMALL),
+    ("wide", "In", LARGE),
+    ("n", "In", INDEX),
+    ("s", "InOut", SMALL),
+)
 
-    def __init__(self, choices: Choices, kernels: list[KernelText]) -> None:
+
+class _Caller:
+    """Emits an orchestration function, which launches ``kernels``."""
+
+    def __init__(self, choices: Choices, name: str, params: Params, kernels: list[KernelText], budget: int) -> None:
         self.choices = choices
+        self.name = name
+        self.params = params
         self.kernels = kernels
         self.lines: list[str] = []
         self.indent = 1
         self.count = 0
-        self.budget = 12
+        self.budget = budget
         self.indices: list[str] = []
         self.launched: dict[str, bool] = {}
         """Kernels that a loop carries."""
-        self.unused = ["d", "c", "b", "a"]
+        tensors = [(p, direction, type_) for p, direction, type_ in params if type_ != INDEX]
+        self.unused = [p for p, direction, type_ in reversed(tensors) if (direction, type_) == ("In", SMALL)][1:]
         """Small inputs that nothing uses so far: loops start from them, if the simplest comes about."""
-        self.scope: list[_Tensor] = [
-            *(_Tensor(name, SMALL, False) for name in ("a", "b", "c", "d", "e")),
-            _Tensor("big", LARGE, False),
-            _Tensor("res", LARGE, True),
-            _Tensor("io", SMALL, True),
-        ]
+        self.scope = [_Tensor(p, type_, direction != "In") for p, direction, type_ in tensors]
 
-    def text(self) -> list[str]:
+    def text(self) -> KernelText:
         self._statements(self.choices.integer(2, 5))
         returned = self._returned()
-        declared = returned[0].type if len(returned) == 1 else f"tuple[{', '.join(t.type for t in returned)}]"
-        small = ", ".join(f"{name}: {SMALL}" for name in ("a", "b", "c", "d", "e"))
-        params = f"{small}, big: {LARGE}, n: {INDEX}, res: pl.Out[{LARGE}], io: pl.InOut[{SMALL}]"
-        head = [_ORCH, f"def main(self, {params}) -> {declared}:"]
-        return [*head, *self.lines, f"    return {', '.join(t.name for t in returned)}"]
+        types = tuple(t.type for t in returned)
+        declared = types[0] if len(types) == 1 else f"tuple[{', '.join(types)}]"
+        shown = ", ".join(f"{p}: {t if d == 'In' else f'pl.{d}[{t}]'}" for p, d, t in self.params)
+        lines = [_ORCH, f"def {self.name}(self, {shown}) -> {declared}:", *self.lines]
+        lines.append(f"    return {', '.join(t.name for t in returned)}")
+        return KernelText(self.name, tuple(lines), tuple((d, t) for _, d, t in self.params), types)
 
     def _returned(self) -> list[_Tensor]:
-        found = [self.choices.pick(list(reversed(self.scope))) for _ in range(self.choices.integer(1, 2))]
+        """What others may write: nobody else's inputs, where somebody calls this function."""
+        scope = [t for t in reversed(self.scope) if t.is_writable or self.name == "main"]
+        found = [self.choices.pick(scope) for _ in range(self.choices.integer(1, 2))]
         return list(dict.fromkeys(found))
 
     def _name(self, prefix: str) -> str:
@@ -124,8 +144,9 @@ class _Main:
 
     def _assemble(self) -> None:
         target, source = self._pick(LARGE, writable=True), self._pick(SMALL)
-        assert target is not None
-        assert source is not None
+        if target is None or source is None:
+            self._alias()
+            return
         name = self._name("as")
         offset = self.choices.pick(("[0, 0]", "[8, 16]", f"[{self._row()}, 0]"))
         self._add(f"{name}: {LARGE} = pl.tensor.assemble({target.name}, {source.name}, {offset})")
@@ -155,6 +176,7 @@ class _Main:
         # Mostly kernels that no loop carries: those must be merged at every launch.
         calm = [k for k in self.kernels if k.name not in self.launched]
         kernel = self.choices.pick(calm if calm and not self.choices.chance(4) else self.kernels)
+        submit = submit and kernel.name != PART_NAME
         args = ", ".join(self._arguments(kernel))
         types = list(kernel.returns)
         if submit:
@@ -339,11 +361,12 @@ class _Main:
 def orchestration_text(choices: Choices) -> str:
     """The text of a random program."""
     kinds = [choices.pick(KERNELS) for _ in range(choices.integer(1, 3))]
-    kernels = [make(choices, f"k{number}") for number, make in enumerate(kinds)]
+    functions = [make(choices, f"k{number}") for number, make in enumerate(kinds)]
+    if choices.chance(4):
+        functions.append(_Caller(choices, PART_NAME, PART, list(functions), budget=4).text())
+    functions.append(_Caller(choices, "main", MAIN, list(functions), budget=12).text())
     lines = ["# pypto.program: Random", "import pypto.language as pl", "", "@pl.program", "class Random:"]
-    for kernel in kernels:
-        lines += [f"    {line}" for line in kernel.lines]
-    lines += [f"    {line}" for line in _Main(choices, kernels).text()]
+    lines += [f"    {line}" for function in functions for line in function.lines]
     return "\n".join(lines) + "\n"
 
 

@@ -264,3 +264,24 @@ def test_one_more_call_that_can_follow() -> None:
         runs(body.format(create="buf = NEW", output=", buf", again="puf = NEW", output_again=", puf")),
         merged(body.format(create="", output="", again="", output_again="")),
     )
+
+
+def test_several_callers() -> None:
+    """ORC-1-02: call sites in different functions must all be able to follow."""
+    loop = """
+    for i, (c,) in pl.range(10, init_values=(x,)):
+        {create}
+        n = self.bump(c, d{output})
+        f: S = pl.yield_(n)
+    """
+    first, second = loop.format(create="buf = NEW", output=", buf"), loop.format(create="", output="")
+    header = "again(x: S, d: S) -> S"
+    end, used = "\n    return f", "\n    puf = NEW\n    g = self.bump(x, f, puf)\n    return g"
+    becomes(
+        program(BUMP, main("run(x: S, d: S) -> S", first + end), main(header, first + end)),
+        program(BUMPED, main("run(x: S, d: S) -> S", second + end), main(header, second + end)),
+    )
+    stays(
+        program(BUMP, main("run(x: S, d: S) -> S", first + end), main(header, first + used)),
+        "the old contents of the input are used after the launch",
+    )

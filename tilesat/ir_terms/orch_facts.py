@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
 from typing import Any, TypeVar
 
 from tilesat.ir.accesses import Accesses, Scalars
@@ -154,13 +155,18 @@ class ProgramFacts:
         self._find_launches()
         self.called = {launch.callee.name for launch in self.launches}
         self.callers = {launch.caller for launch in self.launches}
-        origins = origins_of(self.functions, workspace.origins)
+        self.origins = origins_of(self.functions, workspace.origins)
+        self._made: set[str] = set()
+        """Variables bound to storage of their own."""
+        self._born: dict[str, int] = {}
+        self._params: dict[str, set[str]] = defaultdict(set)
         for function in program.functions:
             self._parameters(function)
-            self._storage(function, origins[function.name])
+            self._storage(function, self.origins[function.name])
             self._results(function)
         for function in program.functions:
             self._births(function.name)
+        self.rows["born"] += self._born.items()
         for launch in self.launches:
             self._launch(launch)
 
@@ -218,6 +224,7 @@ class ProgramFacts:
         for position, param in enumerate(function.params):
             if not isinstance(param.type, TensorType):
                 continue
+            self._params[name].add(f"{name}:{param.name}")
             self.add("tensor-param", name, position, f"{name}:{param.name}")
             self.add("param-way", name, position, param.direction.value)
             if param.direction is not Direction.In or name in self.called:
@@ -342,6 +349,7 @@ class ProgramFacts:
         elif info.is_view:
             self._alias(function, site, key, call.args[0], "recast-alias")
         elif info.is_pure:
+            self._made.add(key)
             self.add("makes", key)
         else:
             self.add("stray", key)
@@ -398,13 +406,41 @@ class ProgramFacts:
 
     # --------------------------------------------------------------------------- order
 
+    def add_lives(self, name: str, numbers: Sequence[int]) -> None:
+        """Enter which names of tensors of function ``name`` matter after each of the launches ``numbers``.
+
+        Names that surely are a certain parameter or create are listed by buffer; of the others, which may be many
+        buffers, those that somebody may still read are listed by launch.
+        """
+        base, chains = self._bases[name], self.origins[name].buffers
+        lives: list[tuple[int, int, str]] = []
+        for variable, last in live_until(self.index(self.functions[name]), self.use_sites(name)):
+            key, end = f"{name}:{variable}", f"{name}:{chains.end(variable)}"
+            if end in self._made or self._is_param(name, end):
+                self.add("firm", key, end)
+                self.add("live-until", key, 2 * (base + last))
+            elif key in self._born:
+                lives.append((self._born[key], 2 * (base + last), key))
+        lives.sort()
+        waiting: list[tuple[int, str]] = []
+        position = 0
+        for number in sorted(numbers):
+            while position < len(lives) and lives[position][0] < 2 * number:
+                heappush(waiting, lives[position][1:])
+                position += 1
+            while waiting and waiting[0][0] <= 2 * number:
+                heappop(waiting)
+            for _, key in waiting:
+                self.add("live-at", number, key)
+
+    def _is_param(self, function: str, key: str) -> bool:
+        return key in self._params.get(function, ())
+
     def add_order(self, name: str) -> None:
         """Enter the order of statements of function ``name``, and where its tensors are touched."""
         function = self.functions[name]
         index = self.index(function)
         base = self._bases[name]
-        for key, last in live_until(function.name, index, self.use_sites(name)):
-            self.add("live-until", key, 2 * (base + last))
         region_base = 3 * base  # A statement opens at most two lists.
         for site, stmt in enumerate(index.sites):
             number = base + site
@@ -445,12 +481,12 @@ class ProgramFacts:
                 position += 1
             elif definition.how == "result":
                 position = 2 * (base + self._end(index, definition.site)) - 1
-            self.add("born", f"{name}:{variable}", position)
+            self._born[f"{name}:{variable}"] = position
             if calls:
                 self.add("in-function", f"{name}:{variable}", name)
         for function, key, number in self._elements:
             if function == name:
-                self.add("born", key, 2 * number)
+                self._born[key] = 2 * number
                 self.add("in-function", key, name)
 
     def _end(self, index: FunctionIndex, site: int) -> int:

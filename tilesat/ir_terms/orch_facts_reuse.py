@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from tilesat.ir.index import Definition, FunctionIndex
 from tilesat.ir.nodes import (
     Assign,
@@ -35,13 +37,18 @@ class ReuseFacts:
         self._order = 0
         launched = {launch.callee.name for launch in facts.launches}
         candidates = {f.name for f in facts.program.functions if f.name in launched and is_candidate(f)}
-        callers = {launch.caller for launch in facts.launches if launch.callee.name in candidates}
+        numbers: dict[str, list[int]] = defaultdict(list)
+        """Caller -> its launches of candidates."""
+        for launch in facts.launches:
+            if launch.callee.name in candidates:
+                numbers[launch.caller].append(launch.number)
         self.is_empty = not candidates
         for name in sorted(candidates):
             self._kernel(facts.functions[name])
         for function in facts.program.functions:
-            if function.name in callers:
+            if function.name in numbers:
                 facts.add_order(function.name)
+                facts.add_lives(function.name, numbers[function.name])
                 self._caller(function, candidates)
         for launch in facts.launches:
             if launch.callee.name in candidates:

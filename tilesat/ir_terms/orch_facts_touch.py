@@ -59,7 +59,7 @@ def leaked(stmt: Stmt, index: FunctionIndex) -> set[str]:
     return {tensor for name in names for tensor in _tensors_of(name, index)}
 
 
-def live_until(function: str, index: FunctionIndex, uses: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, int]]:
+def live_until(index: FunctionIndex, uses: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, int]]:
     """For every tensor, and element of a tuple, the last site that may still use it.
 
     A use in a loop counts until the loop ends, unless the tensor is bound anew in every trip.
@@ -71,7 +71,7 @@ def live_until(function: str, index: FunctionIndex, uses: Mapping[str, Sequence[
             continue
         last = max(_end_of_use(index, site, definition.region) for site in sites)
         for key in keys:
-            yield f"{function}:{key}", last
+            yield key, last
 
 
 def _end_of_use(index: FunctionIndex, site: int, home: int) -> int:

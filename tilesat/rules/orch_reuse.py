@@ -104,9 +104,10 @@ STALE: tuple[Rule, ...] = (
         "after a merge, every older name of the input's buffer shows the new contents",
         """
         (rule ((mergeable s j o)) ((set (pair-bars s j o) 0)))
-        (rule ((mergeable s j o) (given-buffer s j t) (same-buffer t b) (holds x b) (born x n) (< n (* 2 s))
+        (rule ((mergeable s j o) (given-buffer s j t) (same-buffer t b) (firm x b) (born x n) (< n (* 2 s))
                (live-until x m) (> m (* 2 s)))
               ((stale s j x)))
+        (rule ((mergeable s j o) (live-at s x) (holds x b) (same-buffer b t) (given-buffer s j t)) ((stale s j x)))
         (rule ((mergeable s j o) (given-buffer s j t) (same-buffer t b) (gives s i x) (holds x b)) ((stale s j x)))
         """,
         "ORC-1-03",

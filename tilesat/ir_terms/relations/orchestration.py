@@ -60,7 +60,9 @@ PROGRAM: tuple[Relation, ...] = (
     Relation("loop-from", (N, N), SEED, "loop, twice its statement"),
     Relation("within", (N, N, N), SEED, "statement, statement list around it, the statement of that list it is in"),
     Relation("in-loop", (N, N), SEED, "statement, loop around it"),
-    Relation("live-until", (V, N), SEED, "tensor variable, twice the last statement that may still use it"),
+    Relation("firm", (V, V), SEED, "tensor variable, parameter or create that it surely is, or is in"),
+    Relation("live-until", (V, N), SEED, "such a variable, twice the last statement that may still use it"),
+    Relation("live-at", (N, V), SEED, "launch, tensor variable that may be several buffers and is used after it"),
     Relation("touched", (V, N), SEED, "tensor variable, statement that reads or writes its contents"),
 )
 
