@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from tilesat.bridge.elaborate import Elaborator
 from tilesat.extract.plan import Plan, Reasons
 from tilesat.ir.index import FunctionIndex
 from tilesat.ir.nodes import Program
-from tilesat.ir.printer import print_stmt
+from tilesat.ir.printer import print_head
 from tilesat.ir.types import TileType
 
 
@@ -40,6 +40,10 @@ class Decision:
     rejected: str = ""
     rejected_cost: float | None = None
     stage: str = "inference"
+
+    def of(self, function: str) -> Decision:
+        """The same decision in a function that differs in name only."""
+        return replace(self, function=function, place=function if self.place == self.function else self.place)
 
     def as_dict(self) -> dict[str, object]:
         """The decision as plain data, for JSON."""
@@ -129,7 +133,7 @@ def current_decisions(
 
 def place_of(index: FunctionIndex, site: int) -> str:
     """The first line of the statement at ``site``; the function's name for its parameters."""
-    return index.function.name if site < 0 else print_stmt(index.sites[site]).split("\n", 1)[0]
+    return index.function.name if site < 0 else print_head(index.sites[site])
 
 
 def subject_of(index: FunctionIndex, site: int) -> str:

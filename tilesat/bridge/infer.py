@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tilesat.bridge.decide import InferenceStage, Inferred
 from tilesat.bridge.decisions import Decision, current_decisions
-from tilesat.bridge.placing import Placed, PlacementStage, SearchOptions
+from tilesat.bridge.placing import Placed, PlacementStage, PlacementTask, SearchOptions
 from tilesat.bridge.residency import ResidencyPass, Standing, strip_marks
 from tilesat.bridge.waterfall import Step, waterfall
+from tilesat.bridge.workers import solve_each
 from tilesat.diagnostics import Diagnostic
 from tilesat.extract.cost import Cost, cost_model
 from tilesat.ir.hardware import Hardware
@@ -140,7 +141,7 @@ class _Pass:
         inferred, decisions, diagnostics = self._infer(program, progress)
         if self.rules.has_stage("residency"):
             levels = self.places and any(rule.family == LEVELS for rule in self.rules)
-            with self._session("residency") as graph:
+            with self._session("residency", self.rules, self.clock) as graph:
                 residency = ResidencyPass(graph, self.chip, self.clock, levels=levels)
                 inferred, resident = residency.run(inferred)
             self.standing = residency.standing
@@ -176,77 +177,86 @@ class _Pass:
         return waterfall(self.rules, total.reference_cost, total.cost, placed_cost)
 
     @contextmanager
-    def _session(self, stage: str, rules: RuleSet | None = None) -> Iterator[Session]:
+    def _session(self, stage: str, rules: RuleSet, clock: Clock) -> Iterator[Session]:
         """The e-graph of ``stage``; the time to get it counts as loading rules."""
         start = time.perf_counter()
-        chosen = rules or self.rules
-        with (
-            located(chosen),
-            session(chosen.stage_program(stage), what=f"rule set '{chosen.name}'") as graph,
-        ):
-            graph.graph.suspects = unvouched(chosen)
-            self.clock.add("load rules", start)
+        with located(rules), session(rules.stage_program(stage), what=f"rule set '{rules.name}'") as graph:
+            graph.graph.suspects = unvouched(rules)
+            clock.add("load rules", start)
             yield graph
 
     def _infer(self, program: Program, progress: Progress | None) -> tuple[Program, list[Decision], list[Diagnostic]]:
-        with self._session("inference") as graph:
-            stage = InferenceStage(graph, self.chip, self.clock, f"rule set '{self.rules.name}'")
-            return self._infer_all(program, stage, progress)
+        position = {function.name: number for number, function in enumerate(program.functions)}
+        # Functions that differ in name only are solved once.
+        distinct = {_nameless(function): function for function in reversed(program.functions) if function.is_incore}
+        tasks = sorted(distinct.values(), key=lambda function: position[function.name])
+        clocks: list[Clock] = []
 
-    def _infer_all(
-        self, program: Program, stage: InferenceStage, progress: Progress | None
-    ) -> tuple[Program, list[Decision], list[Diagnostic]]:
-        known: dict[Function, Inferred] = {}
+        @contextmanager
+        def solver() -> Iterator[Callable[[Function], Inferred]]:
+            clock = Clock()
+            clocks.append(clock)
+            with self._session("inference", self.rules, clock) as graph:
+                yield InferenceStage(graph, self.chip, clock, f"rule set '{self.rules.name}'").run
+
+        def started(function: Function) -> None:
+            if progress is not None:
+                progress(position[function.name], function.name)
+
+        known = dict(zip(map(_nameless, tasks), solve_each(tasks, solver, started), strict=True))
+        self._count(clocks)
         functions: list[Function] = []
         decisions: list[Decision] = []
         diagnostics: list[Diagnostic] = []
-        for done, function in enumerate(program.functions):
-            if progress is not None:
-                progress(done, function.name)
+        for function in program.functions:
             if not function.is_incore:
                 functions.append(function)
                 continue
-            # Functions that differ in name only are solved once.
-            key = replace(function, name="")
-            if key not in known:
-                known[key] = stage.run(function)
-            found = known[key]
+            found = known[_nameless(function)]
             functions.append(replace(found.function, name=function.name))
-            decisions += [replace(decision, function=function.name) for decision in found.decisions]
+            decisions += [decision.of(function.name) for decision in found.decisions]
             diagnostics += [replace(diagnostic, function=function.name) for diagnostic in found.diagnostics]
         return replace(program, functions=tuple(functions)), decisions, diagnostics
+
+    def _count(self, clocks: list[Clock]) -> None:
+        for clock in clocks:
+            self.clock.merge(clock)
 
     def _place(
         self, original: Program, program: Program, total: _Sum, rules: RuleSet, options: SearchOptions
     ) -> tuple[Program, list[Decision]]:
-        levels = any(rule.family == LEVELS for rule in rules)
-        with self._session("placement", rules) as graph:
-            stage = PlacementStage(graph, self.chip, self.model, options, self.clock)
-            return self._place_all(original, program, stage, total, self.standing if levels else {})
+        stands = self.standing if any(rule.family == LEVELS for rule in rules) else {}
+        tasks = {
+            after.name: PlacementTask(
+                after, open_producers(before), new_tiles(before, after), stands.get(after.name, {})
+            )
+            for before, after in zip(original.functions, program.functions, strict=True)
+            if after.is_incore
+        }
+        clocks: list[Clock] = []
 
-    def _place_all(
-        self,
-        original: Program,
-        program: Program,
-        stage: PlacementStage,
-        total: _Sum,
-        stands: Mapping[str, Standing],
-    ) -> tuple[Program, list[Decision]]:
-        known: dict[tuple[object, ...], Placed] = {}
+        @contextmanager
+        def solver() -> Iterator[Callable[[PlacementTask], Placed]]:
+            clock = Clock()
+            clocks.append(clock)
+            with self._session("placement", rules, clock) as graph:
+                yield PlacementStage(graph, self.chip, self.model, options, clock).run
+
+        distinct: dict[Hashable, PlacementTask] = {}
+        for task in tasks.values():
+            distinct.setdefault(task.key, task)
+        known = dict(zip(distinct, solve_each(list(distinct.values()), solver), strict=True))
+        self._count(clocks)
         functions: list[Function] = []
         decisions: list[Decision] = []
-        for before, function in zip(original.functions, program.functions, strict=True):
-            if not function.is_incore:
+        for function in program.functions:
+            if function.name not in tasks:
                 functions.append(function)
                 continue
-            free, made, standing = open_producers(before), new_tiles(before, function), stands.get(function.name, {})
-            key = (replace(function, name=""), free, made, tuple(standing.items()))
-            if key not in known:
-                known[key] = stage.run(function, free, made, standing)
-            placed = known[key]
+            placed = known[tasks[function.name].key]
             total.add(placed)
             functions.append(replace(placed.function, name=function.name))
-            decisions += [replace(decision, function=function.name) for decision in placed.decisions]
+            decisions += [decision.of(function.name) for decision in placed.decisions]
         return replace(program, functions=tuple(functions)), decisions
 
     def _check(self, result: Program) -> list[Diagnostic]:
@@ -255,6 +265,10 @@ class _Pass:
         found = list(verify(result, properties=("HardwarePaths",), hardware=self.chip))
         self.clock.add("verify output", start)
         return found
+
+
+def _nameless(function: Function) -> Function:
+    return replace(function, name="")
 
 
 def new_tiles(before: Function, after: Function) -> frozenset[str]:

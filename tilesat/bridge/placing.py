@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tilesat.bridge.decisions import Decision
 from tilesat.bridge.explain import placement_decisions
@@ -54,6 +54,25 @@ class SearchOptions:
             raise SolveError(f"the seed is {self.seed!r}", hint="an integer")
 
 
+@dataclass(frozen=True, slots=True)
+class PlacementTask:
+    """A function to place, and what the passes before know of it.
+
+    ``free`` names open loads and creates, ``made`` copies that inference made, ``standing`` has the regions for loads
+    that may leave their loops.
+    """
+
+    function: Function
+    free: frozenset[str]
+    made: frozenset[str]
+    standing: Standing
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for tasks that differ in the function's name only."""
+        return replace(self.function, name=""), self.free, self.made, tuple(self.standing.items())
+
+
 @dataclass(slots=True)
 class Placed:
     """A function after placement, and what that cost."""
@@ -80,18 +99,15 @@ class PlacementStage:
         self._deadline = time.monotonic() + options.time_limit
         self._bound = 0.0
 
-    def run(self, function: Function, free: frozenset[str], made: frozenset[str], standing: Standing) -> Placed:
-        """``function`` in its cheapest placement, never dearer than it is.
-
-        ``free`` names open loads and creates, ``made`` copies that inference made, ``standing`` has the regions for
-        loads that may leave their loops.
-        """
+    def run(self, task: PlacementTask) -> Placed:
+        """The function of ``task`` in its cheapest placement, never dearer than it is."""
+        function = task.function
         index = FunctionIndex(function)
         reference_cost = function_cost(function, self.model)
         unchanged = Placed(function, reference_cost, reference_cost, reference_cost, "optimal")
         if not index.tile_names():
             return unchanged
-        places = self.places(index, free, made, standing)
+        places = self.places(index, task)
         fitting = self._fitting(places, index)
         if fitting is None:
             # Every result found needs more of a memory than there is.
@@ -113,16 +129,14 @@ class PlacementStage:
             return None
         return Alternatives(places.choices, solution.choice, options.time_limit, options.seed)
 
-    def places(
-        self, index: FunctionIndex, free: frozenset[str], made: frozenset[str], standing: Standing
-    ) -> PlaceGraph:
+    def places(self, index: FunctionIndex, task: PlacementTask) -> PlaceGraph:
         """The choice graph of a function, priced."""
         start = time.perf_counter()
         memory = MemorySSA(index)
         encoder = Encoder()
         number = encoder.function(index.function)
         rows: Rows = {f"in-{name}": tuples for name, tuples in encoder.rows.items()}
-        rows.update(PlacementCollector(index, memory, self.chip, free, made, standing).rows)
+        rows.update(PlacementCollector(index, memory, self.chip, task.free, task.made, task.standing).rows)
         start = self.clock.add("encode", start)
         self.session.enter(Encoded(index.function, index, memory, rows, number))
         start = self.clock.add("load terms", start)

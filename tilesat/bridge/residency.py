@@ -82,7 +82,7 @@ class ResidencyPass:
                 found = known[key, given]
                 self.standing[function.name] = found.standing
                 function = replace(function, body=found.body)
-                decisions += [replace(decision, function=function.name) for decision in found.decisions]
+                decisions += [decision.of(function.name) for decision in found.decisions]
             functions.append(function)
         self.clock.add("residency", start)
         return replace(program, functions=tuple(functions)), decisions

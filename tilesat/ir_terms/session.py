@@ -42,6 +42,11 @@ class Clock:
         self.seconds[stage] = self.seconds.get(stage, 0.0) + now - since
         return now
 
+    def merge(self, other: Clock) -> None:
+        """Add what ``other`` counted, in another thread."""
+        for stage, seconds in other.seconds.items():
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
+
 
 def encode_function(function: Function, chip: Hardware | None) -> Encoded:
     """Terms and seed facts of ``function``."""
