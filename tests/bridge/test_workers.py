@@ -44,7 +44,7 @@ def test_the_error_of_the_first_task_that_fails_is_raised() -> None:
 
         yield solve
 
-    with pytest.raises(tilesat.SolveError, match="task 5$"):
+    with pytest.raises(tilesat.SolveError, match=r"task 5$"):
         solve_each(list(range(2 * FEWEST_TASKS)), failing)
 
 
