@@ -239,6 +239,36 @@ return r, t
     assert body.count("tile.move(m, target_memory=pl.Mem.Vec") == 2
 
 
+CONVERTING = (
+    "a: pl.Tensor[[16, 64], pl.BF16], b: pl.Tensor[[64, 32], pl.BF16], x: pl.Tensor[[16, 32], pl.FP32], "
+    "n: pl.Scalar[pl.INDEX], s: pl.Scalar[pl.FP32], o: pl.Out[pl.Tensor[[16, 32], pl.BF16]]"
+)
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "pl.tile.write(m, [0, 0], s)\nz = m",
+        "if n > 2:\n    z = pl.yield_(m)\nelse:\n    t = pl.load(x, [0, 0], [16, 32])\n    z = pl.yield_(t)",
+    ],
+    ids=["written", "joined with a vector tile"],
+)
+def test_a_store_that_converts_casts_what_is_no_longer_in_acc(between: str) -> None:
+    """Only the way out of Acc converts: FP32 in Vec is cast before it goes into a BF16 tensor."""
+    between = between.replace("t = pl.load", "t: pl.Tile[[16, 32], pl.FP32, pl.Mem.Vec] = pl.load")
+    body = f"{MAT_OPERANDS}m = pl.matmul(at, bt)\n{between}\npl.tile.store(z, [0, 0], o)"
+    text = body_of(infer(body, params=CONVERTING))
+    assert "pl.tile.cast(z, target_type=pl.BF16, mode='rint')" in text
+    assert "pl.tile.store(z_BF16, [0, 0], o)" in text
+
+
+def test_a_store_out_of_acc_converts_by_itself() -> None:
+    """The counterpart."""
+    text = body_of(infer(f"{MAT_OPERANDS}m = pl.matmul(at, bt)\npl.tile.store(m, [0, 0], o)", params=CONVERTING))
+    assert "tile.cast" not in text
+    assert "pl.tile.store(m, [0, 0], o)" in text
+
+
 # --------------------------------------------------------------------------------- Vec
 
 

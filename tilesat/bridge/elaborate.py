@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 
 from tilesat.bridge.rebuild import Rebuilder, with_target
-from tilesat.bridge.retype import retyped_call
+from tilesat.bridge.retype import operand_type, retyped_call
 from tilesat.extract.plan import Copy, Plan
 from tilesat.ir.index import FunctionIndex
 from tilesat.ir.nodes import (
     Assign,
     BinOp,
     Const,
+    EnumConst,
     EvalStmt,
     Expr,
     For,
@@ -20,14 +22,17 @@ from tilesat.ir.nodes import (
     OpCall,
     Result,
     Stmt,
+    StrConst,
     Var,
     While,
     Yield,
 )
-from tilesat.ir.types import MemorySpace, TileType
+from tilesat.ir.types import MemorySpace, TensorType, TileType
 from tilesat.ir.walk import names_in, reads
 from tilesat.ir_terms.facts import PRODUCTS
 from tilesat.rules.moves import INIT_SLOT
+
+STORE = "tile.store"
 
 
 class Elaborator(Rebuilder):
@@ -126,7 +131,8 @@ class Elaborator(Rebuilder):
             return self._write_back(site, stmt, value)
         if stmt.name in self.plan.retargets and isinstance(value, OpCall):
             value = with_target(value, self.plan.spaces[stmt.name])
-        return [self.rebound(site, stmt, value)]
+        casts, value = self._converted(stmt.value, value)
+        return [*casts, self.rebound(site, stmt, value)]
 
     def _split(self, site: int, stmt: Assign) -> list[Stmt]:
         """``acc = f_acc(acc, a, b)`` as a product in Acc and a sum in Vec.
@@ -164,7 +170,8 @@ class Elaborator(Rebuilder):
         return [made, *moves, Assign(stmt.name, type_, back)]
 
     def effect(self, site: int, stmt: EvalStmt) -> list[Stmt]:
-        written = super().effect(site, stmt)
+        casts, value = self._converted(stmt.value, self.call(site, stmt.value))
+        written: list[Stmt] = [*casts, replace(stmt, value=value)]
         if site not in self.plan.write_backs:
             return written
         position, space = self.plan.write_backs[site]
@@ -176,6 +183,21 @@ class Elaborator(Rebuilder):
         assert isinstance(copy, Var)
         moves, back = self._put_back(stmt.value.args[position], copy.name, space)
         return [bare, *moves, self.bind(f"{copy.name}_back", back)]
+
+    def _converted(self, old: Expr, new: Expr) -> tuple[list[Stmt], Expr]:
+        """A store converts from the accumulator only: what was one and is in Vec now is cast before it is stored."""
+        if not isinstance(old, OpCall) or not isinstance(new, OpCall) or new.op != STORE or len(new.args) < 3:
+            return [], new
+        was, tile = operand_type(old.args[0], self.index.types), operand_type(new.args[0], self.types)
+        tensor = operand_type(new.args[2], self.types)
+        if not isinstance(was, TileType) or not isinstance(tile, TileType) or not isinstance(tensor, TensorType):
+            return [], new
+        if tile.dtype == tensor.dtype or tile.space is not MemorySpace.Vec or was.space is MemorySpace.Vec:
+            return [], new
+        keywords = (("target_type", EnumConst(tensor.dtype)), ("mode", StrConst("rint")))
+        name = next(names_in(new.args[0]))
+        cast = self.bind(f"{name}_{tensor.dtype}", OpCall("tile.cast", (new.args[0],), keywords))
+        return [cast], replace(new, args=(Var(cast.name), *new.args[1:]))
 
     def _put_back(self, target: Expr, source: str, space: MemorySpace) -> tuple[list[Stmt], OpCall]:
         """The call that writes all of ``source`` into ``target``, which is in ``space``, and the moves before it."""

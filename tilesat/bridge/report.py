@@ -143,7 +143,9 @@ def print_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
 def print_ops(table: Mapping[str, OpInfo]) -> None:
     """All ops with their arguments and where their result lives."""
     out = Table(box=box.SIMPLE_HEAD)
-    for column in ("op", "arguments", "slots", "result"):
+    # Names stay whole, for whoever searches the list.
+    out.add_column("op", no_wrap=True)
+    for column in ("arguments", "slots", "result"):
         out.add_column(column, overflow="fold")
     for info in table.values():
         out.add_row(info.name, ", ".join(info.args), _slots(info), _result(info))
