@@ -235,6 +235,18 @@ CONDITIONS: tuple[Condition, ...] = (
         hold="hold-uncertain-trips",
     ),
     Condition(
+        "the loop is a while loop",
+        "INF-P4-04",
+        (
+            (LOOP, "for acc, n in pl.while_(init_values=(o, 0)):\n                pl.cond(n < 64)"),
+            before("result = pl.yield_(stored)", "more = n + 32"),
+            ("result = pl.yield_(stored)", "result, last = pl.yield_(stored, more)"),
+        ),
+        "the loop is a while loop",
+        ("stay-uncertain-trips",),
+        hold="hold-uncertain-trips",
+    ),
+    Condition(
         "the step is not constant",
         "INF-P4-04",
         (*ROWS, retyped(LOOP, "0, 64, 32", "0, 64, rows + 32")),

@@ -7,6 +7,7 @@ from textwrap import dedent
 import pytest
 
 import tilesat
+from tests.corpus import Case, cases_of
 from tests.residency.conditions import IN_TWO_LOOPS, TWO_WINDOWS, retyped
 from tests.residency.programs import (
     CREATE,
@@ -24,6 +25,7 @@ from tests.residency.programs import (
     depth_of,
     program,
     resident,
+    unmarked,
 )
 
 
@@ -312,3 +314,15 @@ def test_every_product_has_its_operand_places(op: str, side: str) -> None:
     )
     result = resident(STATIONARY, *edits)
     assert depth_of(result.program, "wm") == depth_of(result.program, "wl") == 0
+
+
+DECLINED = ("R04", "R05", "R07", "R08", "R13", "R16")
+
+
+@pytest.mark.parametrize("worked", cases_of("R"), ids=lambda c: c.name)
+def test_worked_cases_move_or_come_back_to_the_byte(worked: Case) -> None:
+    """Against the peer they are compared in tests/bridge; what it declines differs in the mark only (INF-P4-03)."""
+    result = tilesat.infer_tile_memory_space(worked.before, hardware="910b")
+    moved = [decision for decision in result.decisions if decision.kind == "resident"]
+    assert (not moved) == (worked.name in DECLINED)
+    assert (str(result.program) == unmarked(worked.before)) == (not moved)

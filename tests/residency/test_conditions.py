@@ -150,7 +150,7 @@ def test_the_optimal_rules_hold_it_too(condition: Condition) -> None:
     assert deepest(result) == 1
     found = [d for d in stays(result, condition.subject) if condition.hold in d.rules]
     assert found
-    assert all(d.text.startswith(f"{condition.subject} cannot leave the loop `for n") for d in found)
+    assert all(d.text.startswith(f"{condition.subject} cannot leave the loop `for ") for d in found)
 
 
 @held

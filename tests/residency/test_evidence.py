@@ -18,6 +18,7 @@ from tests.residency.programs import (
     resident,
     stays,
 )
+from tilesat.ir_terms.residency_facts import ResidencyCollector
 
 FILL = """\
         @pl.function(type=pl.FunctionType.InCore)
@@ -277,3 +278,22 @@ def test_functions_that_differ_in_name_only_are_told_apart_by_their_callers() ->
     assert depth_of(result.program, "wm", "kernel") == 0
     assert depth_of(result.program, "wm", "other") == 1
     assert {d.function for d in result.decisions if d.kind == "stays" and d.subject == "wm"} == {"other"}
+
+
+def test_functions_that_differ_in_name_only_are_decided_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten copies of the kernel, launched alike: one is looked at."""
+    start, end = STATIONARY.index("        @pl.function(type=pl.FunctionType.InCore)"), STATIONARY.index(MAIN)
+    copies = [STATIONARY[start:end].replace("def kernel(", f"def copy{k}(") for k in range(9)]
+    launches = before(CALL, *(f"r{k} = self.copy{k}(w, s, o)" for k in range(9)))
+    looked_at: list[ResidencyCollector] = []
+
+    def collect(*arguments: object) -> ResidencyCollector:
+        looked_at.append(ResidencyCollector(*arguments))  # type: ignore[arg-type]
+        return looked_at[-1]
+
+    monkeypatch.setattr("tilesat.bridge.residency.ResidencyCollector", collect)
+    result = resident(STATIONARY, (MAIN, "".join(copies) + MAIN), launches)
+    assert len(looked_at) == 1
+    names = ["kernel", *(f"copy{k}" for k in range(9))]
+    assert [depth_of(result.program, "wm", name) for name in names] == [0] * 10
+    assert {d.function for d in result.decisions if d.kind == "resident"} == set(names)

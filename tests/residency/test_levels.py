@@ -10,6 +10,8 @@ from types import MappingProxyType
 import pytest
 
 import tilesat
+from benchmarks.residency import SETTINGS
+from benchmarks.residency_programs import FAMILIES
 from tests.corpus import kernel, kernel_names
 from tests.residency import capacity
 from tests.residency.conditions import IN_TWO_LOOPS
@@ -376,3 +378,18 @@ def test_counting_agrees_with_the_loops() -> None:
     function = resident(NEST.replace("ROW", "i"), rules="optimal").program.function("kernel")
     found = executions(Program("p", (function,)), "w") + executions(Program("p", (function,)), "s")
     assert count_function(function).loads == found
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("family", FAMILIES)
+def test_benchmark_kernels_load_less_with_every_step(family: str, seed: int) -> None:
+    """As written, reference, optimal, with the promise: executed bytes never rise, and fall in the end."""
+    before = tilesat.parse(FAMILIES[family](seed))
+    counts = [count_program(before)]
+    for setting in SETTINGS:
+        after = setting.run(before)
+        counts.append(count_program(after))
+        assert capacity.overfull(after.function("kernel")) == {}
+    loaded = [count.loaded_bytes for count in counts]
+    assert loaded == sorted(loaded, reverse=True)
+    assert loaded[-1] < loaded[0]
