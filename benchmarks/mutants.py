@@ -1,10 +1,12 @@
 """How long the rule lab takes to catch each unsound mutant, and how small it makes the proof.
 
-``python -m benchmarks.mutants [NAME...]`` writes ``benchmarks/results/mutants.md``.
+``python -m benchmarks.mutants [FIRST LAST]`` runs all mutants, or those of these numbers, keeps what it sees in
+``benchmarks/results/mutants.json`` and writes ``benchmarks/results/mutants.md``.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from pathlib import Path
@@ -13,6 +15,7 @@ from tests.lab.mutants import MUTANTS, Mutant
 from tilesat.lab.check import CheckReport, check
 
 RESULTS = Path(__file__).parent / "results" / "mutants.md"
+DATA = RESULTS.with_suffix(".json")
 LIMIT = 60.0
 """Seconds of processor time in which a mutant has to be caught."""
 
@@ -59,16 +62,18 @@ the counterexample after shrinking, *seconds* are processor seconds, building th
 """
 
 
-def main(names: list[str]) -> None:
-    chosen = [mutant for mutant in MUTANTS if not names or mutant.rule in names]
-    lines = []
-    for mutant in chosen:
+def main(bounds: list[str]) -> None:
+    first, last = map(int, bounds) if bounds else (0, len(MUTANTS))
+    for mutant in MUTANTS[first:last]:
         report, seconds = catch(mutant)
-        lines.append(row(mutant, report, seconds))
-        print(lines[-1], flush=True)
-        if not names:
-            RESULTS.parent.mkdir(exist_ok=True)
-            RESULTS.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
+        line = row(mutant, report, seconds)
+        print(line, flush=True)
+        RESULTS.parent.mkdir(exist_ok=True)
+        known = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
+        known[mutant.key] = line
+        DATA.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+        lines = [known[m.key] for m in MUTANTS if m.key in known]
+        RESULTS.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,11 @@ class Mutant:
     def name(self) -> str:
         return f"{self.rule}: {self.note or self.kind}"
 
+    @property
+    def key(self) -> str:
+        """What tells this mutant from others."""
+        return f"{self.rule}: {self.old or GONE} -> {self.new}"
+
     def rules(self) -> RuleSet:
         """The optimal rules with this mutant."""
         rules = optimal()
@@ -52,11 +57,8 @@ MUTANTS: tuple[Mutant, ...] = (
     # What holds loads in their loops.
     Mutant("stay-variant", GONE, "panels"),
     Mutant("hold-variant", GONE, "panels"),
-    Mutant("residency-variance", REGION, "panels", "(ancestor q b d)", "(ancestor b q d)"),
     Mutant("hold-written-source", GONE, "panels"),
     Mutant("hold-unsafe-source", GONE, "rooms"),
-    Mutant("hold-other-source", GONE, "panels"),
-    Mutant("hold-written-tile", GONE, "holds"),
     Mutant("evidence-overlap", GONE, "panels"),
     Mutant("evidence-overlap", SWAPPED, "panels", "(actual n i b) (storage b r)", "(actual n i b) (storage b q)",
            "another storage"),

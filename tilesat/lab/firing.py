@@ -30,11 +30,18 @@ class Firings:
             if report is None:
                 continue
             for label, count in report.num_matches_per_rule.items():
-                if count:
+                if count and is_rule(label):
                     self.matches[rule_of(label)] += count
             for label, spent in report.search_and_apply_time_per_rule.items():
+                if not is_rule(label):
+                    continue
                 rule = rule_of(label)
                 self.seconds[rule] = self.seconds.get(rule, 0.0) + spent.total_seconds()
+
+
+def is_rule(label: str) -> bool:
+    """Whether ``label`` is the name of a rule of ours; rules that load terms have none, egglog labels them by their text."""
+    return not label.startswith("(")
 
 
 def rule_of(label: str) -> str:

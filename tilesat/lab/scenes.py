@@ -25,6 +25,7 @@ _FLAT: Mapping[str, Scene] = {
     "own_move": scenes_tiles.own_move,
     "cut_windows": scenes_tiles.cut_windows,
     "equal_loads": scenes_tiles.equal_loads,
+    "equal_fills": scenes_tiles.equal_fills,
     "seed_in_place": scenes_tiles.seed_in_place,
     "written_elsewhere": scenes_tiles.written_elsewhere,
     "scattered": scenes_tiles.scattered,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tilesat.ir.deduce import deduce_type
-from tilesat.ir.nodes import Const, TupleGet, Var
+from tilesat.ir.nodes import Const, EnumConst, TupleGet, Var
 from tilesat.ir.types import MemorySpace as Mem
 from tilesat.ir.types import TileType, TupleType
 from tilesat.lab.builder import Builder
@@ -198,6 +198,20 @@ def equal_loads(b: Builder) -> None:
     second = load_window(b, window, b.choices.pick(spaces))
     use(b, second)
     use(b, first)
+
+
+def equal_fills(b: Builder) -> None:
+    """Two tiles filled alike, perhaps one of them written, read where they are not."""
+    shape = b.shape()
+    dtype = b.matrix_dtype if b.matrix_dtype != "INT8" else "FP16"
+    number = Const(b.choices.pick((1.0, 0.0)), "FP32")
+    tiles = [b.tile(b.call("tile.full", shape, dtype=EnumConst(dtype), value=number)) for _ in range(2)]
+    if b.choices.chance(3):
+        tile = b.choices.pick(tiles)
+        b.effect(b.call("tile.write", tile, [Const(0), Const(0)], _two(dtype)))
+        b.wrote(tile, renamed=False)
+    for tile in tiles:
+        use(b, tile)
 
 
 # ------------------------------------------------------------- writes in the wrong place

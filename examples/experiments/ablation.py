@@ -1,0 +1,26 @@
+"""Experiment 3: an ablation. Which rules does a program owe its cost to?
+
+    python examples/experiments/ablation.py [PROGRAM]
+"""
+
+import sys
+from pathlib import Path
+
+from tilesat import lab
+
+PROGRAM = Path(__file__).parent.parent / "programs" / "reloads.py"
+
+
+def main(program: str | Path = PROGRAM) -> None:
+    result = lab.compare([program], rules=["optimal"], ablate=True, jobs=1)
+    (whole,) = result.rows
+    print(f"with all rules: {whole.cost:.0f}")
+    for row in sorted(result.ablations, key=lambda row: -row.cost):
+        if row.error:
+            print(f"without {row.without:24} no result")
+        elif row.cost != whole.cost:
+            print(f"without {row.without:24} {row.cost:.0f} ({row.cost - whole.cost:+.0f})")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
