@@ -1,0 +1,166 @@
+"""How time and memory grow with the size of a kernel (``python -m benchmarks.scale``).
+
+For straight-line kernels and nests of depth 3: seconds of each stage, the exponent fitted over the sizes, and the
+peak memory of a process that does nothing else; then programs of many functions, and what an import costs. Times are
+the best of several runs in a warm process. Writes ``benchmarks/results/scale.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import tilesat
+from benchmarks.machine import cpu_model
+from tilesat.ir.nodes import Program
+from tilesat.lab.scale import loop_nest, many_functions, straight_line
+
+RESULTS = Path(__file__).parent / "results" / "scale.md"
+SIZES = (100, 1_000, 10_000)
+BUDGET = {100: 0.1, 1_000: 0.6, 10_000: 10.0}
+KERNELS: dict[str, Callable[[int], Program]] = {"straight line": straight_line, "nest of depth 3": loop_nest}
+STAGES = {
+    "encode": ("encode",),
+    "load": ("load terms",),
+    "saturate": ("saturate", "residency"),
+    "pull": ("pull",),
+    "extract": ("extract",),
+    "elaborate": ("elaborate",),
+    "verify": ("verify input", "verify output"),
+}
+MANY = ((250, 100, 250), (250, 100, 25))
+
+
+@dataclass(frozen=True)
+class Run:
+    """Seconds of one run: of the pass, of its stages, of parsing and printing."""
+
+    total: float
+    stages: Mapping[str, float]
+    parse: float
+    print: float
+
+
+def timed(program: Program, rules: str) -> Run:
+    start = time.perf_counter()
+    text = str(program)
+    printed = time.perf_counter() - start
+    start = time.perf_counter()
+    tilesat.parse(text)
+    parsed = time.perf_counter() - start
+    start = time.perf_counter()
+    result = tilesat.infer_tile_memory_space(program, rules=rules, hardware="910b")
+    total = time.perf_counter() - start
+    stages = {name: sum(result.timings.get(part, 0.0) for part in parts) for name, parts in STAGES.items()}
+    return Run(total, stages, parsed, printed)
+
+
+def best(program: Program, rules: str, repeats: int) -> Run:
+    return min((timed(program, rules) for _ in range(repeats)), key=lambda run: run.total)
+
+
+def exponent(sizes: Mapping[int, float]) -> float:
+    """The slope of log time over log size, by least squares."""
+    points = [(math.log(size), math.log(seconds)) for size, seconds in sizes.items()]
+    middle = [sum(column) / len(points) for column in zip(*points, strict=True)]
+    upper = sum((x - middle[0]) * (y - middle[1]) for x, y in points)
+    return upper / sum((x - middle[0]) ** 2 for x, _ in points)
+
+
+def peak_memory(kernel: str, size: int, rules: str) -> int:
+    """Peak resident megabytes of a fresh process that makes the program and runs the pass once."""
+    arguments = [sys.executable, "-m", "benchmarks.scale", "--peak", kernel, str(size), rules]
+    return int(subprocess.run(arguments, check=True, capture_output=True, text=True).stdout)
+
+
+def _report_peak(kernel: str, size: int, rules: str) -> None:
+    tilesat.infer_tile_memory_space(KERNELS[kernel](size), rules=rules, hardware="910b")
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+
+
+def import_seconds(repeats: int) -> float:
+    """Seconds that ``import tilesat`` adds to the start of a process."""
+
+    def run(code: str) -> float:
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True)
+        return time.perf_counter() - start
+
+    return min(run("import tilesat") for _ in range(repeats)) - min(run("pass") for _ in range(repeats))
+
+
+def kernels_table(sizes: tuple[int, ...], repeats: int) -> list[str]:
+    columns = ["parse", *STAGES, "print"]
+    lines = [
+        f"| kernel | rules | ops | pass, s | budget, s | {' | '.join(columns)} | peak, MB |",
+        f"|---|---|---|---|---|{'---|' * len(columns)}---|",
+    ]
+    fits = []
+    for kernel, make in KERNELS.items():
+        for rules in ("reference", "optimal"):
+            totals = {}
+            for size in sizes:
+                program = make(size)
+                run = best(program, rules, repeats if size < 10_000 else 2)
+                totals[size] = run.total
+                cells = [f"{seconds:.3f}" for seconds in (run.parse, *run.stages.values(), run.print)]
+                memory = peak_memory(kernel, size, rules)
+                shown = f"{run.total:.3f} | {BUDGET[size]}"
+                lines.append(f"| {kernel} | {rules} | {size:,} | {shown} | {' | '.join(cells)} | {memory} |")
+            fits.append(f"| {kernel} | {rules} | {exponent(totals):.2f} |")
+    return [*lines, "", "| kernel | rules | exponent of the time over the sizes |", "|---|---|---|", *fits]
+
+
+def functions_table(repeats: int) -> list[str]:
+    lines = ["| functions | ops each | distinct | rules | pass, s |", "|---|---|---|---|---|"]
+    for count, ops, distinct in MANY:
+        program = many_functions(count, ops, distinct)
+        for rules in ("reference", "optimal"):
+            seconds = best(program, rules, min(repeats, 3)).total
+            lines.append(f"| {count} | {ops} | {distinct} | {rules} | {seconds:.2f} |")
+    return lines
+
+
+def report(sizes: tuple[int, ...], repeats: int) -> str:
+    best(straight_line(100), "optimal", 2)  # Warm: rules are compiled once per process.
+    lines = [
+        "# Time and memory by size",
+        "",
+        f"Written by `python -m benchmarks.scale` on {cpu_model()}. The pass is `infer_tile_memory_space` for",
+        "hardware 910b, verification included; the best of several runs in a warm process.",
+        "",
+        *kernels_table(sizes, repeats),
+        "",
+        "## Many functions",
+        "",
+        *functions_table(repeats),
+        "",
+        f"`import tilesat` takes {import_seconds(repeats):.2f} s.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--peak", nargs=3, metavar=("KERNEL", "SIZE", "RULES"), help=argparse.SUPPRESS)
+    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
+    arguments = parser.parse_args()
+    if arguments.peak:
+        kernel, size, rules = arguments.peak
+        _report_peak(kernel, int(size), rules)
+        return
+    arguments.output.parent.mkdir(exist_ok=True)
+    arguments.output.write_text(report(SIZES, arguments.repeats), encoding="utf-8")
+    print(f"wrote {arguments.output}")
+
+
+if __name__ == "__main__":
+    main()
