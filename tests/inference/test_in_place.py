@@ -328,6 +328,22 @@ return r
     assert "target_memory=pl.Mem.Acc" not in body_of(result), "nothing is moved where no chip can"
 
 
+def test_a_created_accumulator_that_was_written_is_split_like_any_other() -> None:
+    """It is no empty tile any more, and the write took it to Vec."""
+    result = infer(
+        MAT_OPERANDS
+        + """
+z = pl.tile.create([16, 32], dtype=pl.FP32, target_memory=pl.Mem.Acc)
+pl.tile.write(z, [0, 0], s)
+m: pl.Tile[[16, 32], pl.FP32] = pl.tile.matmul_acc(z, at, bt)
+r = pl.store(m, [0, 0], o)
+return r
+"""
+    )
+    assert "split" in kinds(result)
+    assert [d for d in result.diagnostics if d.check == "impossible-move"] == []
+
+
 # ---------------------------------------------------------------------- zero accumulators
 
 ZERO_SEED = """

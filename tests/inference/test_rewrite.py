@@ -128,6 +128,23 @@ def test_a_declared_allocation_survives() -> None:
     assert found["t"] == 'pl.Tile[[16, 32], pl.FP32, pl.MemRef("slot"), pl.Mem.Vec]'
 
 
+def test_a_copy_of_a_declared_allocation_is_in_none() -> None:
+    """INF-P3-01, INF-P3-05: the slot starts from the copy, so it is not in the allocation of the original."""
+    body = """
+    t: pl.Tile[[16, 32], pl.FP32, slot, pl.Mem.Mat] = pl.tile.load(
+        x, [0, 0], [16, 32], [16, 32], target_memory=pl.Mem.Mat)
+    for i, (c,) in pl.range(2, init_values=(t,)):
+        g = pl.tile.load(y, [0, 0], [16, 32], [16, 32], target_memory=pl.Mem.Vec)
+        last = pl.yield_(g)
+    v = pl.tile.transpose_view(t)
+    """
+    result = infer(tilesat.parse(program(function(body), head="slot = pl.MemRef()\n")))
+    assert "init_values=(t_Vec,)" in body_of(result)
+    assert 'pl.MemRef("slot"), pl.Mem.Mat' in annotations(result)["t"]
+    assert "MemRef" not in annotations(result)["last"]
+    assert tilesat.first_difference(tilesat.parse(str(result.program)), result.program) is None
+
+
 # ------------------------------------------------------------------------------- INF-P3-04
 
 

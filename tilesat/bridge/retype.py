@@ -42,5 +42,7 @@ def follow(old: Type, old_source: Type | None, new_source: Type | None, space: M
     if not isinstance(old, TileType) or space is None:
         return old
     if isinstance(new_source, TileType) and new_source.space is space and same_but_memref(old, old_source):
-        return replace(new_source, memref=old.memref)
+        # In its source's allocation it stays with its source; a copy of that is in none.
+        shares = isinstance(old_source, TileType) and old.memref == old_source.memref
+        return new_source if shares else replace(new_source, memref=old.memref)
     return in_space(old, space)

@@ -95,6 +95,8 @@ class FactCollector:
             self._add("pristine", name)
         else:
             self._add("tainted", name)
+        if creates and self._is_filled(name):
+            self._add("holds-data", name)
         is_alias = isinstance(stmt, Assign) and isinstance(stmt.value, Var)
         follows = is_alias or (info is not None and (info.retargetable or info.is_view))
         if not follows and not isinstance(stmt, If):
@@ -116,6 +118,16 @@ class FactCollector:
             if Var(name) in written:
                 return False
         return True
+
+    def _is_filled(self, name: str) -> bool:
+        """Whether an op other than one that accumulates writes the empty tile ``name`` under its own name."""
+        for site in self._readers(name):
+            call = called(self.index.sites[site])
+            info = op_info(call.op) if isinstance(call, OpCall) else None
+            if isinstance(call, OpCall) and info is not None and call.op not in PRODUCTS:
+                if Var(name) in {call.args[k] for k in info.written_args(call)}:
+                    return True
+        return False
 
     def _readers(self, name: str) -> Iterable[int]:
         if not hasattr(self, "_reader_sites"):

@@ -18,7 +18,7 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("declared", (V, N), SEED, "space stated in the variable's annotation, DDR left out"),
     Relation("undeclared", (V,), SEED, "tile variable whose annotation states no space"),
     Relation("uses", (V, N), SEED, "variable, number of places that read it"),
-    Relation("holds-data", (V,), SEED, "tile variable not bound by a create"),
+    Relation("holds-data", (V,), SEED, "tile variable that is not bound by a create, or is written under its own name"),
     Relation("pinned", (V,), SEED, "tile variable whose producer lets nobody choose its space"),
     Relation("pristine", (V,), SEED, "result of a create that is only read, never written or viewed"),
     Relation("tainted", (V,), SEED, "result of a create that is written or viewed under its own name"),
