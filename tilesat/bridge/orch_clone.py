@@ -28,9 +28,9 @@ from tilesat.ir.nodes import (
 )
 from tilesat.ir.types import TensorType, TensorView, Type
 from tilesat.ir.walk import bindings, walk
-from tilesat.ir_terms.orch_facts import Workspace
 from tilesat.ir_terms.orch_facts_strides import row_major
 from tilesat.ir_terms.orch_facts_windows import PIECES, ParamWindow, Piece
+from tilesat.ir_terms.orch_facts_workspace import Workspace
 
 _OFFSETS_AT = {"tile.load": 1, "tile.store": 1, "tensor.slice": 2, "tensor.assemble": 2}
 

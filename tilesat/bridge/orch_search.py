@@ -9,14 +9,14 @@ from tilesat.extract.orch_cost import CheckedOrchModel, Frequencies, ProgramCost
 from tilesat.ir.nodes import Assign, OpCall, Program
 from tilesat.ir.types import Dim, Direction, TensorType
 from tilesat.ir_terms.egraph import EGraph
-from tilesat.ir_terms.orch_facts import Launch, ProgramFacts
+from tilesat.ir_terms.orch_facts import Launch, ProgramFacts, program_facts
 from tilesat.ir_terms.orch_facts_kernel import kernel_facts
 from tilesat.ir_terms.orch_facts_strides import StridesFacts, strides_of
 
 
 def program_cost(program: Program, context: OrchContext, model: CheckedOrchModel) -> float:
     """The cost of ``program``: allocations, dependencies, kernels, stores, and tensors that are packed."""
-    facts = ProgramFacts(program, context.workspace)
+    facts = program_facts(program, context.workspace)
     total = ProgramCost(facts, model).total(program)
     strides = StridesFacts(facts)
     if strides.is_empty or not context.rules.has_stage("strides"):

@@ -15,7 +15,8 @@ from tilesat.ir.nodes import Program
 from tilesat.ir.printer import print_head
 from tilesat.ir_terms.egraph import EGraph
 from tilesat.ir_terms.encode import Rows
-from tilesat.ir_terms.orch_facts import ProgramFacts, Workspace
+from tilesat.ir_terms.orch_facts import ProgramFacts, program_facts
+from tilesat.ir_terms.orch_facts_workspace import Workspace
 from tilesat.ir_terms.session import Clock, session
 from tilesat.rules.rule import STAGES, RuleSet, ruleset_of
 
@@ -80,7 +81,7 @@ class OrchContext:
 
     def facts(self, program: Program) -> ProgramFacts:
         start = time.perf_counter()
-        facts = ProgramFacts(program, self.workspace)
+        facts = program_facts(program, self.workspace)
         self.clock.add("facts", start)
         return facts
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Any, TypeVar
+from typing import Any
 
-from tilesat.ir.accesses import Accesses, Scalars
 from tilesat.ir.index import FunctionIndex, trip_count
 from tilesat.ir.nodes import (
     OPAQUE,
@@ -40,72 +40,15 @@ from tilesat.ir.types import Direction, TensorType, TupleType
 from tilesat.ir.walk import reads
 from tilesat.ir_terms.encode import Rows
 from tilesat.ir_terms.orch_facts_lists import StatementLists
-from tilesat.ir_terms.orch_facts_origins import HandsBack, Origins, is_external, origins_of
+from tilesat.ir_terms.orch_facts_origins import Origins, is_external, origins_of
 from tilesat.ir_terms.orch_facts_touch import calls_in, element_name, leaked, live_until, touched
+from tilesat.ir_terms.orch_facts_workspace import Workspace
 
 REWRITTEN = (ORCHESTRATION, OPAQUE)
 """Kinds of functions whose call sites may change (ORC-S-01)."""
 
-T = TypeVar("T")
-
-
-class Workspace:
-    """What was worked out about functions; a function that did not change is analysed once."""
-
-    def __init__(self) -> None:
-        self._indexes: dict[int, tuple[Function, FunctionIndex]] = {}
-        self._scalars: dict[int, tuple[Function, Scalars]] = {}
-        self._accesses: dict[int, tuple[Function, Accesses]] = {}
-        self._derived: dict[tuple[str, int], tuple[Function, Any]] = {}
-        self._origins: dict[tuple[int, str], tuple[Function, Origins]] = {}
-        self._same: dict[Function, Function] = {}
-        self._shared: dict[int, tuple[Function, Function]] = {}
-
-    def shared(self, function: Function) -> Function:
-        """A function that differs from ``function`` in nothing but its name; the same one for all alike."""
-        known = self._shared.get(id(function))
-        if known is None:
-            key = replace(function, name="")
-            known = self._shared[id(function)] = (function, self._same.setdefault(key, function))
-        return known[1]
-
-    def index(self, function: Function) -> FunctionIndex:
-        known = self._indexes.get(id(function))
-        if known is None:
-            known = self._indexes[id(function)] = (function, FunctionIndex(function))
-        return known[1]
-
-    def scalars(self, function: Function) -> Scalars:
-        known = self._scalars.get(id(function))
-        if known is None:
-            known = self._scalars[id(function)] = (function, Scalars(self.index(function)))
-        return known[1]
-
-    def accesses(self, function: Function) -> Accesses:
-        """What ``function``, or one just like it, does to its tensor parameters."""
-        function = self.shared(function)
-        known = self._accesses.get(id(function))
-        if known is None:
-            scalars = self.scalars(function)
-            known = self._accesses[id(function)] = (function, Accesses(self.index(function), scalars))
-        return known[1]
-
-    def origins(self, function: Function, callees: Mapping[str, HandsBack]) -> Origins:
-        """The chains of ``function``, whose calls hand back what ``callees`` say."""
-        key = (id(function), repr(sorted((name, sorted(handed.items())) for name, handed in callees.items())))
-        known = self._origins.get(key)
-        if known is None:
-            known = self._origins[key] = (function, Origins(self.index(function), callees))
-        return known[1]
-
-    def derived(self, what: str, function: Function, compute: Callable[[Function], T]) -> T:
-        """What ``compute`` makes of ``function``, or of one just like it, found once."""
-        function = self.shared(function)
-        known = self._derived.get((what, id(function)))
-        if known is None:
-            known = self._derived[what, id(function)] = (function, compute(function))
-        result: T = known[1]
-        return result
+MOST_PROGRAMS = 3
+"""Programs whose facts are kept: what one pattern leaves alone, the next one need not read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -492,3 +435,16 @@ class ProgramFacts:
     def _end(self, index: FunctionIndex, site: int) -> int:
         arms = [index.arms[site, arm] for arm in (0, 1) if (site, arm) in index.arms]
         return max([site + 1, *(index.regions[arm].end for arm in arms)])
+
+
+def program_facts(program: Program, workspace: Workspace) -> ProgramFacts:
+    """The facts of ``program``, whose rows are the caller's own; those of the last programs are remembered."""
+    known = workspace.programs.pop(id(program), None)
+    if known is None:
+        known = (program, ProgramFacts(program, workspace))
+    workspace.programs[id(program)] = known
+    while len(workspace.programs) > MOST_PROGRAMS:
+        workspace.programs.pop(next(iter(workspace.programs)))
+    facts: ProgramFacts = copy(known[1])
+    facts.rows = defaultdict(list, {relation: list(rows) for relation, rows in known[1].rows.items()})
+    return facts

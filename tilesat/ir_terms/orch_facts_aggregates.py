@@ -12,7 +12,6 @@ from tilesat.ir.nodes import Assign, For, Function, OpCall, Stmt, Var, Yield
 from tilesat.ir.regions import Access, Box, Window, are_apart, instance_count, instances, tiles_exactly
 from tilesat.ir.types import Direction, TensorType
 from tilesat.ir.walk import reads
-from tilesat.ir_terms.orch_facts import Workspace
 from tilesat.ir_terms.orch_facts_windows import (
     DENSE,
     MAX_PIECES,
@@ -25,6 +24,7 @@ from tilesat.ir_terms.orch_facts_windows import (
     WindowReader,
     bounded,
 )
+from tilesat.ir_terms.orch_facts_workspace import Workspace
 
 
 def kernel_windows(workspace: Workspace, function: Function) -> KernelWindows:

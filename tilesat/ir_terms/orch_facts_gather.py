@@ -14,7 +14,8 @@ from tilesat.ir.ops import op_info
 from tilesat.ir.regions import Access, Window, seen_later, uncovered
 from tilesat.ir.types import Direction, MemorySpace, TensorType, TileType
 from tilesat.ir.walk import reads
-from tilesat.ir_terms.orch_facts import ProgramFacts, Workspace
+from tilesat.ir_terms.orch_facts import ProgramFacts
+from tilesat.ir_terms.orch_facts_workspace import Workspace
 
 _STORABLE = (None, MemorySpace.Vec, MemorySpace.Acc)
 PLAIN, NESTED, GUARDED = "plain", "nested", "guarded"

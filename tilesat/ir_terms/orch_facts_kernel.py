@@ -11,7 +11,7 @@ from tilesat.ir.index import FunctionIndex
 from tilesat.ir.nodes import Assign, Const, Expr, For, Function, ListExpr, OpCall, Param, Return, Var, While
 from tilesat.ir.regions import seen_later, uncovered
 from tilesat.ir.types import Direction, TensorType
-from tilesat.ir_terms.orch_facts import Workspace
+from tilesat.ir_terms.orch_facts_workspace import Workspace
 
 MAX_CARRIES = 16
 """Loop carries that a stored tile is followed back through (peer behaviour, section 8.2)."""
