@@ -15,6 +15,7 @@ from tilesat.ir.regions import Access, Window, seen_later, uncovered
 from tilesat.ir.types import Direction, MemorySpace, TensorType, TileType
 from tilesat.ir.walk import reads
 from tilesat.ir_terms.orch_facts import ProgramFacts
+from tilesat.ir_terms.orch_facts_origins import is_external
 from tilesat.ir_terms.orch_facts_workspace import Workspace
 
 _STORABLE = (None, MemorySpace.Vec, MemorySpace.Acc)
@@ -69,7 +70,7 @@ class GatherFacts:
     def __init__(self, facts: ProgramFacts) -> None:
         self.is_empty = True
         for function in facts.program.functions:
-            if not function.is_incore:
+            if not function.is_incore or is_external(function):
                 continue
             for gather in gathers(facts.workspace, function):
                 self.is_empty = False

@@ -24,8 +24,9 @@ from tilesat.ir.nodes import (
 )
 from tilesat.ir.ops import op_info
 from tilesat.ir.types import ScalarType, TensorType, TileType, TupleType
-from tilesat.ir.walk import children, names_in, own_exprs
+from tilesat.ir.walk import children, names_in, own_exprs, reads
 
+_PLAIN = (ScalarType, TensorType, TileType)
 METADATA = frozenset({"tensor.dim"})
 """Ops that look at a tensor's type, not at its contents."""
 
@@ -50,13 +51,22 @@ def leaked(stmt: Stmt, index: FunctionIndex) -> set[str]:
     names: list[str] = []
     if isinstance(stmt, OpaqueStmt) and stmt.binds:
         names += stmt.names
-    elif isinstance(stmt, Assign) and isinstance(stmt.value, OpaqueExpr):
-        names += () if isinstance(stmt.type, (ScalarType, TensorType, TileType)) else stmt.value.names
+    elif isinstance(stmt, Assign):
+        names += reads(stmt) if _hides(stmt) else ()
     elif isinstance(stmt, (For, While)):
         names += [name for c in stmt.carries if isinstance(c.type, TupleType) for name in names_in(c.init)]
     elif isinstance(stmt, Yield):
         names += [v.name for v in stmt.values if isinstance(v, Var) and isinstance(index.types.get(v.name), TupleType)]
     return {tensor for name in names for tensor in _tensors_of(name, index)}
+
+
+def _hides(stmt: Assign) -> bool:
+    """Whether what ``stmt`` binds may hold a tensor without being one: a pointer, an array, an unknown tuple."""
+    if isinstance(stmt.type, TupleType):
+        if isinstance(stmt.value, (OpCall, OpaqueExpr)):
+            return True
+        return any(not isinstance(element, _PLAIN) for element in stmt.type.elements)
+    return not isinstance(stmt.type, _PLAIN)
 
 
 def live_until(index: FunctionIndex, uses: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, int]]:

@@ -31,6 +31,7 @@ from tilesat.ir.nodes import (
 from tilesat.ir.regions import Access, Box, Window, as_box, instance_count, instances
 from tilesat.ir.types import Dim, Direction, ScalarType, TensorType, TileType
 from tilesat.ir.walk import names_in, reads
+from tilesat.ir_terms.orch_facts_origins import is_external
 
 MAX_PIECES = 32
 """Trips of a loop that are written as pieces of their own, and trips of a loop inside it that are enumerated."""
@@ -79,9 +80,9 @@ class KernelWindows:
 
 
 def opts_in(function: Function) -> bool:
-    """Whether ``function`` asks for windows (ORC-5-01)."""
+    """Whether ``function`` asks for windows (ORC-5-01), and its body is what runs."""
     wanted = any(key == "windowize" and value == Const(True, "BOOL") for key, value in function.attrs)
-    return wanted and function.kind in ("InCore", "AIC", "AIV")
+    return wanted and function.kind in ("InCore", "AIC", "AIV") and not is_external(function)
 
 
 @dataclass(frozen=True, slots=True)
