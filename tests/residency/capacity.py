@@ -2,7 +2,7 @@
 
 A buffer is alive from the statement that fills it to the last that reads it, or a view or alias of it. What is alive
 where a loop begins and is read inside stays alive to the loop's end. A carried slot, or the result of an if, lives in
-one buffer with what flows into it.
+one buffer with what flows into it. What a pipeline loop makes is there once for each of its stages.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ class _Walk:
     lives: dict[str, _Life] = field(default_factory=dict)
     loops: list[int] = field(default_factory=list)
     """When the loops around the statement began."""
+    stages: list[int] = field(default_factory=list)
+    """Per such loop, how often it has what it makes."""
     pending: list[dict[str, None]] = field(default_factory=list)
     """Per such loop, the tiles from outside that it reads."""
     clock: int = 0
@@ -58,7 +60,8 @@ class _Walk:
         align = CAPACITY[type_.space][1]
         size = prod(extent for extent in type_.shape if isinstance(extent, int)) * WIDTH[type_.dtype]
         self.owner[name] = name
-        self.lives[name] = _Life(type_.space, -(-size // align) * align, self.clock, self.clock)
+        copies = prod(self.stages)
+        self.lives[name] = _Life(type_.space, -(-size // align) * align * copies, self.clock, self.clock)
 
     def share(self, name: str, source: str, type_: object) -> None:
         """``name`` lives where ``source`` does, if both are in one memory; else it has a buffer of its own."""
@@ -109,11 +112,13 @@ class _Walk:
         for result in stmt.results:
             self.allocate(result.name, result.type)
         self.loops.append(self.clock)
+        self.stages.append(_stages(stmt))
         self.pending.append({})
         self.block(stmt.body)
         for carry in stmt.carries:
             self.read(carry.name)
         self.loops.pop()
+        self.stages.pop()
         for name in self.pending.pop():
             life = self.lives[self.owner[name]]
             life.last = max(life.last, self.clock)
@@ -138,9 +143,16 @@ class _Walk:
         a, b = self.lives[kept], self.lives[gone]
         if a.space is not b.space:
             return
-        self.lives[kept] = _Life(a.space, max(a.size, b.size), min(a.first, b.first), max(a.last, b.last))
+        outer = a if a.first <= b.first else b
+        self.lives[kept] = _Life(a.space, outer.size, min(a.first, b.first), max(a.last, b.last))
         del self.lives[gone]
         self.owner.update({tile: kept for tile, owner in self.owner.items() if owner == gone})
+
+
+def _stages(loop: For | While) -> int:
+    if not isinstance(loop, For) or loop.kind != "pipeline":
+        return 1
+    return next((int(getattr(value, "value", 1)) for name, value in loop.kwargs if name == "stage"), 1)
 
 
 def _yielded(block: Block) -> tuple[Expr, ...]:

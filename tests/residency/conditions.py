@@ -412,6 +412,18 @@ CONDITIONS: tuple[Condition, ...] = (
         harm=Harm.VALUES,
     ),
     Condition(
+        "the kernel is given a pointer",
+        "INF-P4-08",
+        (
+            (STREAMED, f"{STREAMED}\n            p: pl.Ptr,"),
+            retyped(TAKEN, "self, s", "self, p: pl.Ptr, s"),
+            retyped(CALL, "s,", "s, p,"),
+        ),
+        "main lets the kernel write storage that is not known",
+        ("evidence-writable-unknown",),
+        hold="hold-unsafe-source",
+    ),
+    Condition(
         "the kernel writes the source, whatever its direction says",
         "INF-P4-08",
         (FULL, after(STORE, "back = pl.store(z, [0, 0], w)")),
@@ -582,6 +594,7 @@ CONDITIONS: tuple[Condition, ...] = (
         (*ROWS, before(LOOP, "large = pl.tile.create([rows, 16], dtype=pl.FP32, target_memory=pl.Mem.Mat)")),
         "an allocation in its memory has no static size",
         ("capacity-unknown",),
+        hold="hold-unknown-size",
     ),
     Condition(
         "a buffer is reserved",
@@ -589,6 +602,7 @@ CONDITIONS: tuple[Condition, ...] = (
         (before(LOOP, 'pl.system.reserve_buffer(name="slots", size=4096)'),),
         "a buffer is reserved outside the tiles",
         ("capacity-unknown",),
+        hold="hold-reserved",
     ),
     Condition(
         "a pipeline loop allocates in Mat",

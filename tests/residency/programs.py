@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from textwrap import dedent
 
 import tilesat
@@ -69,7 +70,13 @@ def program(text: str, *edits: Edit) -> Program:
 def resident(text: str, *edits: Edit, **options: object) -> tilesat.PassResult:
     """What inference makes of it, with the reference rules on the 910B if nothing else is said."""
     given = {"hardware": "910b", **options}
-    return tilesat.infer_tile_memory_space(program(text, *edits), **given)  # type: ignore[arg-type]
+    hashable = tuple((name, tuple(value) if isinstance(value, list) else value) for name, value in given.items())
+    return _resident(text, edits, hashable)
+
+
+@cache
+def _resident(text: str, edits: tuple[Edit, ...], options: tuple[tuple[str, object], ...]) -> tilesat.PassResult:
+    return tilesat.infer_tile_memory_space(program(text, *edits), **dict(options))  # type: ignore[arg-type]
 
 
 def loads(program: Program, tensor: str = "w", function: str = "kernel") -> list[int]:

@@ -15,6 +15,7 @@ from benchmarks.residency_programs import FAMILIES
 from tests.corpus import kernel, kernel_names
 from tests.residency import capacity
 from tests.residency.conditions import IN_TWO_LOOPS
+from tests.residency.judging import overfull
 from tests.residency.programs import loads, program, resident, stays
 from tilesat.extract.count import count_function, count_program
 from tilesat.ir.hardware import ASCEND_910B, Buffer
@@ -352,9 +353,7 @@ def test_kernels_with_promises_load_no_more_than_the_peer(name: str) -> None:
     ours, peer = count_program(result.program), count_program(kernel(name, "infer_peer"))
     assert (peer.loaded_bytes, ours.loaded_bytes) == FEWER_BYTES.get(name, (peer.loaded_bytes, peer.loaded_bytes))
     assert tilesat.validate(before, result.program).ok
-    for function in result.program.functions:
-        if function.is_incore:
-            assert capacity.overfull(function) == {}, function.name
+    assert overfull(kernel(name, "infer_peer"), result.program, ASCEND_910B) == {}
 
 
 def test_what_stays_with_promises_depends_on_its_loop() -> None:

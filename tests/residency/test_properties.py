@@ -18,7 +18,7 @@ from tilesat.lab.choices import RandomChoices
 from tilesat.lab.strategies import HypothesisChoices
 from tilesat.rules.rule import RuleSet
 
-SEEDS = range(2000 if os.environ.get("TILESAT_PROFILE") == "nightly" else 16)
+SEEDS = range(2000 if os.environ.get("TILESAT_PROFILE") == "nightly" else 12)
 # Hazards without which all arguments of a launch are storages of their own, so that ``assume_noalias`` is true.
 ALIASING = ("overlap", "external", "written In", "other launch", "unknown")
 
@@ -33,7 +33,7 @@ def infer(before: Program, **options: object) -> tilesat.PassResult:
     return tilesat.infer_tile_memory_space(before, **given)  # type: ignore[arg-type]
 
 
-@settings(max_examples=12 if SEEDS.stop < 100 else 500)
+@settings(max_examples=10 if SEEDS.stop < 100 else 500)
 @given(texts())
 def test_the_reference_changes_nothing_that_shows(text: str) -> None:
     """Root callers, aliases, submits, wrappers, writes in and after loops, in every mixture that shrinks."""

@@ -2,7 +2,8 @@
 
 A buffer lives from its producer to its last reader; a reader inside a loop that does not contain the producer
 keeps it to the end of that loop. What a carried slot or an if result takes over shares one buffer with it, as do
-views and aliases. Sizes are full shapes, aligned as the allocator does.
+views and aliases. Sizes are full shapes, aligned as the allocator does; what a pipeline loop makes counts once for each
+of its stages, because lowering makes as many copies.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 from tilesat.extract.count import tile_bytes
 from tilesat.ir.hardware import Hardware
-from tilesat.ir.index import FunctionIndex
+from tilesat.ir.index import FunctionIndex, int_value
 from tilesat.ir.memory import Groups, MemorySSA
 from tilesat.ir.nodes import Expr, For, If, Var, While, Yield
 from tilesat.ir.types import MemorySpace, TileType
@@ -61,8 +62,20 @@ def _buffer(index: FunctionIndex, chip: Hardware, names: list[str], last_read: d
     space = spaces[0] if spaces else MemorySpace.Vec
     sizes = [tile_bytes(t) for t in types]
     known = [size for size in sizes if size is not None]
-    size = None if len(known) < len(sizes) else chip.allocation_size(max(known), space)
+    copies = min(_copies(index, index.definitions[name].region) for name in names)
+    size = None if len(known) < len(sizes) else copies * chip.allocation_size(max(known), space)
     return Buffer(names[0], first, last, space, size, frozenset(names))
+
+
+def _copies(index: FunctionIndex, region: int) -> int:
+    """How many copies of a buffer made in ``region`` the pipelines around it need."""
+    copies = 1
+    for around in index.ancestors(region):
+        owner = index.regions[around].owner
+        stmt = index.sites[owner] if owner >= 0 else None
+        if isinstance(stmt, For) and stmt.kind == "pipeline":
+            copies *= next((int_value(value) or 1 for name, value in stmt.kwargs if name == "stage"), 1)
+    return copies
 
 
 def _flows(index: FunctionIndex) -> list[tuple[str, str]]:

@@ -26,7 +26,7 @@ from tilesat.ir.nodes import (
     Yield,
 )
 from tilesat.ir.ops import op_info
-from tilesat.ir.types import Direction, TensorType
+from tilesat.ir.types import ArrayType, Direction, ScalarType, TensorType, Type
 from tilesat.ir.walk import children, own_exprs, variable_types, walk
 from tilesat.ir_terms.encode import Rows
 
@@ -64,6 +64,8 @@ class EvidenceCollector:
         tensors = self._tensors(function)
         for position, param in enumerate(function.params):
             if not isinstance(param.type, TensorType):
+                if _may_hold_memory(param.type):
+                    self._add("param-writable", name, position)
                 continue
             key = f"{name}:{param.name}"
             self._add("external", key)
@@ -97,9 +99,7 @@ class EvidenceCollector:
         for position, arg in enumerate(call.args):
             if isinstance(arg, Var) and arg.name in tensors:
                 self._add("actual", number, position, f"{caller}:{arg.name}")
-            elif callee is None or (
-                position < len(callee.params) and isinstance(callee.params[position].type, TensorType)
-            ):
+            elif callee is None or (position < len(callee.params) and _has_memory(callee.params[position].type)):
                 self._add("actual-unnamed", number, position)
         return number
 
@@ -170,6 +170,15 @@ class EvidenceCollector:
             if position < len(yielded):
                 flow(carry.name, yielded[position])
             flow(stmt.results[position].name, Var(carry.name))
+
+
+def _may_hold_memory(type_: Type) -> bool:
+    """Whether a parameter of ``type_``, which is no tensor, may stand for memory that is written through it."""
+    return not isinstance(type_, (ScalarType, ArrayType))
+
+
+def _has_memory(type_: Type) -> bool:
+    return isinstance(type_, TensorType) or _may_hold_memory(type_)
 
 
 def _yielded(block: tuple[Stmt, ...]) -> tuple[Expr, ...]:

@@ -122,6 +122,20 @@ RULES: tuple[Rule, ...] = (
         '"no hardware is given, so the capacity is not known"',
         "INF-P4-13",
     ),
+    _hold(
+        "hold-reserved",
+        "nobody knows what room a buffer takes that is reserved outside the tiles",
+        "(reserved s)",
+        '"a buffer is reserved outside the tiles"',
+        "INF-P4-13",
+    ),
+    _hold(
+        "hold-unknown-size",
+        "nobody knows what room an allocation of unknown size takes",
+        "(space-unknown t)",
+        '"an allocation has no static size"',
+        "INF-P4-13",
+    ),
     _rule(
         "stand-outside",
         "residency",
