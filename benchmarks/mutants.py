@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from tests.lab.mutants import MUTANTS, Mutant
-from tilesat.lab.check import CheckReport, check
+from tilesat.lab.checking import CheckReport, check
 
 RESULTS = Path(__file__).parent / "results" / "mutants.md"
 DATA = RESULTS.with_suffix(".json")

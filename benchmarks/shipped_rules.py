@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from tilesat.lab.catalogue import UNREACHABLE
-from tilesat.lab.check import check
+from tilesat.lab.checking import check
 from tilesat.lab.targets import TARGETS, is_targeted
 from tilesat.rules.catalogue import optimal
 from tilesat.rules.rule import RuleSet

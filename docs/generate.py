@@ -61,7 +61,11 @@ def _section(item: Entry) -> str:
     before, after = found
     lines += ["\nBefore:\n", f"```python\n{_body(before)}\n```"]
     same = before == after
-    lines += ["\nAfter: the same; the rule only says what holds."] if same else ["\nAfter:\n", f"```python\n{_body(after)}\n```"]
+    lines += (
+        ["\nAfter: the same; the rule only says what holds."]
+        if same
+        else ["\nAfter:\n", f"```python\n{_body(after)}\n```"]
+    )
     return "\n".join(lines)
 
 

@@ -1,6 +1,6 @@
 """Experiment 3: an ablation. Which rules does a program owe its cost to?
 
-    python examples/experiments/ablation.py [PROGRAM]
+python examples/experiments/ablation.py [PROGRAM]
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Experiment 1: a new algebraic rule. Is it sound, and what does it save?
 
-    python examples/experiments/new_rule.py [EXAMPLES]
+python examples/experiments/new_rule.py [EXAMPLES]
 """
 
 import sys

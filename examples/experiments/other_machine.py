@@ -1,6 +1,6 @@
 """Experiment 4: a cost model for another machine. What would it rather do with the same program?
 
-    python examples/experiments/other_machine.py
+python examples/experiments/other_machine.py
 """
 
 from pathlib import Path

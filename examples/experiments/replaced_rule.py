@@ -1,6 +1,6 @@
 """Experiment 2: a replaced rule. Loads are merged within one block only; what does that give up?
 
-    python examples/experiments/replaced_rule.py
+python examples/experiments/replaced_rule.py
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Experiment 5: a deliberately unsound rule, and the program that shows it.
 
-    python examples/experiments/unsound.py
+python examples/experiments/unsound.py
 """
 
 from pathlib import Path

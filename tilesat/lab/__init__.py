@@ -11,18 +11,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tilesat.lab.check import CheckReport, check
-    from tilesat.lab.compare import Comparison, compare
+    from tilesat.lab.checking import CheckReport, check
+    from tilesat.lab.comparing import Comparison, compare
     from tilesat.lab.testing import assert_sound
 
 __all__ = ["CheckReport", "Comparison", "assert_sound", "check", "compare"]
 
 _HOMES = {
-    "CheckReport": "tilesat.lab.check",
-    "Comparison": "tilesat.lab.compare",
+    "CheckReport": "tilesat.lab.checking",
+    "Comparison": "tilesat.lab.comparing",
     "assert_sound": "tilesat.lab.testing",
-    "check": "tilesat.lab.check",
-    "compare": "tilesat.lab.compare",
+    "check": "tilesat.lab.checking",
+    "compare": "tilesat.lab.comparing",
 }
 
 

@@ -34,9 +34,7 @@ def changes(rules: RuleSet, base: RuleSet) -> tuple[Change, ...]:
     """How ``rules`` differs from ``base``, rule by rule."""
     before = {rule.name: rule for rule in base}
     after = {rule.name: rule for rule in rules}
-    found = [
-        Change(name, before.get(name), rule) for name, rule in after.items() if _differs(before.get(name), rule)
-    ]
+    found = [Change(name, before.get(name), rule) for name, rule in after.items() if _differs(before.get(name), rule)]
     found += [Change(name, rule, None) for name, rule in before.items() if name not in after]
     return tuple(found)
 

@@ -45,7 +45,7 @@ def check(
 
     Exit status 1 when one is found.
     """
-    from tilesat.lab.check import check as run
+    from tilesat.lab.checking import check as run
     from tilesat.lab.report import lab_progress, print_check
     from tilesat.lab.targets import TARGETS
     from tilesat.rules.loading import load_rules
@@ -108,7 +108,7 @@ def compare(
     state: Path | None,
 ) -> None:
     """Compare rule sets on programs: what they cost, what they transfer, how long they take, what each rule did."""
-    from tilesat.lab.compare import compare as run
+    from tilesat.lab.comparing import compare as run
     from tilesat.lab.report import lab_progress, print_comparison
 
     with lab_progress("runs") as progress:

@@ -14,11 +14,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from tilesat.lab.check import CheckReport
+from tilesat.lab.checking import CheckReport
 
 if TYPE_CHECKING:
     from tilesat.lab.catalogue import Entry
-    from tilesat.lab.compare import Comparison
+    from tilesat.lab.comparing import Comparison
 
 ProgressCallback = Callable[[int, int, str], None]
 QUIET_SECONDS = 1.0
@@ -76,7 +76,7 @@ def print_check(report: CheckReport) -> None:
     for warning in report.warnings:
         click.echo(f"warning: {warning}", err=True)
     if report.refused:
-        click.echo(f"{report.refused} programs have no result under the shipped rules either", err=True)
+        click.echo(f"{report.refused} programs have no right result under the shipped rules either", err=True)
     if report.unjudged:
         click.echo(f"{report.unjudged} programs could not be interpreted", err=True)
     if report.refutation is not None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from tilesat.errors import TilesatError
-from tilesat.lab import scenes_loops, scenes_panels, scenes_tiles
+from tilesat.lab import effects, scenes_loops, scenes_panels, scenes_tiles
 from tilesat.lab.builder import Builder
 from tilesat.lab.config import GeneratorConfig
 from tilesat.lab.sources import load_statement
@@ -19,6 +19,8 @@ Scene = Callable[[Builder], None]
 
 _FLAT: Mapping[str, Scene] = {
     "strange_op": scenes_tiles.strange_op,
+    "unknown_op": effects.unknown_op,
+    "tuple_result": effects.tuple_result,
     "open_operand": scenes_tiles.open_operand,
     "window_of_window": scenes_tiles.window_of_window,
     "view_back": scenes_tiles.view_back,

@@ -140,7 +140,9 @@ def _two(dtype: str) -> Const:
 
 def own_move(b: Builder) -> None:
     """Moves that change nothing, or that no chip makes; then what they give is read."""
-    source_space, target = b.choices.pick(((Mem.Vec, Mem.Vec), (Mem.Mat, Mem.Mat), (Mem.Mat, Mem.Acc), (Mem.Vec, Mem.Acc)))
+    source_space, target = b.choices.pick(
+        ((Mem.Vec, Mem.Vec), (Mem.Mat, Mem.Mat), (Mem.Mat, Mem.Acc), (Mem.Vec, Mem.Acc))
+    )
     source = load(b, b.shape(), b.vector_dtype, None, source_space)
     copy = b.tile(b.call("tile.move", source, target_memory=space_kwarg(target)))
     if b.choices.chance(2):

@@ -81,7 +81,10 @@ def _totals(groups: dict[Group, list[Row]], comparable: dict[str, set[str]]) -> 
         )
     one = ("rules", "model", "cost", "ratio", "better", "worse", "gap", "largest", "random search")
     other = ("rules", "model", "programs", "failed", "moves", "global bytes", "statements", "e-nodes", "seconds")
-    return [("cost, against the first rule set", one, reached), ("what is executed, and how long it took", other, programs)]
+    return [
+        ("cost, against the first rule set", one, reached),
+        ("what is executed, and how long it took", other, programs),
+    ]
 
 
 def _each(rows: Sequence[Row]) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tilesat.lab.check import CheckReport, check
+from tilesat.lab.checking import CheckReport, check
 from tilesat.rules.rule import RuleSet
 
 

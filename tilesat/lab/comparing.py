@@ -148,7 +148,9 @@ def _jobs(
 def _programs(
     files: Sequence[str | Path], generate: int, config: GeneratorConfig | None, seed: int
 ) -> list[tuple[str, str]]:
-    paths = [path for given in map(Path, files) for path in (sorted(given.glob("**/*.py")) if given.is_dir() else [given])]
+    paths = [
+        path for given in map(Path, files) for path in (sorted(given.glob("**/*.py")) if given.is_dir() else [given])
+    ]
     found = []
     for path in paths:
         parse(path)

@@ -65,7 +65,7 @@ class RuleReport:
 class CheckReport:
     """What a check saw.
 
-    ``examples`` programs were run, of which ``refused`` had no result under the shipped rules either and ``unjudged``
+    ``examples`` programs were run, of which ``refused`` have no right result under the shipped rules either and ``unjudged``
     could not be interpreted. ``counterexample`` and ``refutation`` are the first ones found.
     """
 
@@ -181,7 +181,9 @@ class _Check:
             known = {name for change in listed for name in (change.name, _rule(change).family)}
             for name in only:
                 if name not in known:
-                    raise TilesatError(f"nothing to check is called '{name}'", hint="one of " + ", ".join(sorted(known)))
+                    raise TilesatError(
+                        f"nothing to check is called '{name}'", hint="one of " + ", ".join(sorted(known))
+                    )
             listed = tuple(c for c in listed if c.name in only or _rule(c).family in only)
         return listed
 
@@ -263,6 +265,11 @@ class _Check:
             self.tally.refused += not blamed
         elif outcome.refusal and outcome.fault is None:
             self.tally.refused += 1
+        elif outcome.fault is not None and self.changes:
+            shipped = examine(program, self.base, target, self.samples, seed)
+            if shipped.fault is not None or shipped.refusal:
+                outcome.fault = None
+                self.tally.refused += 1
         self.tally.unjudged += outcome.unjudged
         return outcome.fault, outcome.firings
 
