@@ -22,6 +22,15 @@ GRACE = 0.15
 
 QUICK_CLASSES = 12
 QUICK_STEPS = 300
+"""Parts up to so many classes are decided by so many steps of branch and bound, if these are enough."""
+
+POLISH_CLASSES = 64
+POLISH_STEPS = 12_000
+ALL_POLISH_STEPS = 36_000
+"""Steps of branch and bound after local search, for a part of up to so many classes, and for all together.
+
+Together they take some tens of milliseconds, and close nearly all gaps that local search leaves in small parts.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +83,8 @@ def solve(
 
 
 def _search_all(parts: list[Problem], results: list[PartResult], deadline: float, seed: int) -> None:
-    """Bound each part and improve its result, by a few branches where that is enough, else by local search."""
+    """Bound each part and improve its result, by a few branches where that is enough, else by local search and more."""
+    polish = ALL_POLISH_STEPS
     for number, share in take_turns([len(part.cls) for part in parts], deadline):
         part, result = parts[number], results[number]
         result.prove(shared_bound(part))
@@ -82,6 +92,9 @@ def _search_all(parts: list[Problem], results: list[PartResult], deadline: float
             branch(part, result, QUICK_STEPS, share)
         if result.is_open:
             search_part(part, result, share, seed)
+        if result.is_open and polish > 0 and len(part.ways) <= POLISH_CLASSES:
+            branch(part, result, min(polish, POLISH_STEPS), share)
+            polish -= POLISH_STEPS
 
 
 def _check_start(graph: ChoiceGraph, start: Choice | None) -> None:
