@@ -262,6 +262,49 @@ def test_a_carry_passed_through_keeps_its_space() -> None:
     assert found["last"] == found["v"] == ACC
 
 
+def test_slots_that_exchange_their_values_meet_in_vec() -> None:
+    """INF-P1-10: neither slot knows its space from the body; nothing leads back to Acc, so the product moves once."""
+    becomes(
+        cube(
+            f"""
+            t = pl.tile.load(x, [0, 0], [16, 32], [16, 32], target_memory=pl.Mem.Vec)
+            m: {TILE} = pl.tile.matmul(lt, rt)
+            for i, (c, d) in pl.range(3, init_values=(t, m)):
+                c1, d1 = pl.yield_(d, c)
+            r = pl.store(c1, [0, 0], o)
+            return r
+            """
+        ),
+        cube(
+            f"""
+            t = pl.tile.load(x, [0, 0], [16, 32], [16, 32], target_memory=pl.Mem.Vec)
+            m: {ACC} = pl.tile.matmul(lt, rt)
+            m_Vec: {VEC} = pl.tile.move(m, target_memory=pl.Mem.Vec, {BACK})
+            for i, (c, d) in pl.range(3, init_values=(t, m_Vec)):
+                c1, d1 = pl.yield_(d, c)
+            r = pl.store(c1, [0, 0], o)
+            return r
+            """
+        ),
+    )
+
+
+def test_slots_that_exchange_values_of_one_space_stay() -> None:
+    """INF-P1-10: the counterpart."""
+    unchanged(
+        cube(
+            """
+            m = pl.tile.matmul(lt, rt)
+            k = pl.tile.matmul(lt, rt)
+            for i, (c, d) in pl.range(3, init_values=(m, k)):
+                c1, d1 = pl.yield_(d, c)
+            r = pl.store(c1, [0, 0], o)
+            return r
+            """
+        )
+    )
+
+
 def test_a_scalar_and_a_tensor_carry_are_left_alone() -> None:
     """INF-P1-10: only tiles have a space (case I53)."""
     unchanged(

@@ -112,6 +112,14 @@ for i, (c, d) in pl.range(2, init_values=(t, m)):
     e: {T} = pl.tile.exp(g)
     c1, d1 = pl.yield_(c, d)
 """,
+    "exchanged slots": f"""{OPERANDS}
+t = pl.load(x, [0, 0], [16, 32])
+m: {T} = pl.tile.matmul(at, bt)
+for i, (c, d) in pl.range(3, init_values=(t, m)):
+    c1, d1 = pl.yield_(d, c)
+r = pl.store(c1, [0, 0], o)
+return r
+""",
     "load for Mat": f"""
 z = pl.load(x, [0, 0], [16, 32])
 for i, (c,) in pl.range(2, init_values=(z,)):
@@ -188,6 +196,7 @@ NEEDS: dict[str, str] = {
     "if-surer-branch": "branch that keeps the carry",
     "if-reconcile": "branches that differ",
     "if-reconcile-guesses": "branches that hand on carries",
+    "exchanged-slots": "exchanged slots",
     "want-init-in-slot": "accumulator",
     "want-through-view": "view of create",
     "want-through-if": "branch as seed",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import tilesat
 from tilesat.diagnostics import errors
+from tilesat.errors import ImpossibleError
 from tilesat.ir.hardware import move_path
 from tilesat.ir.index import FunctionIndex
 from tilesat.ir.nodes import Assign, OpCall, Program, Var
@@ -40,6 +41,9 @@ def wrong_result(
     """
     try:
         result = tilesat.infer_tile_memory_space(program, rules=rules, hardware=hardware, check=False).program
+    except ImpossibleError:
+        # Refused with the place and the cure: what is written could be put nowhere its readers look.
+        return None
     except tilesat.TilesatError as error:
         return f"{type(error).__name__}: {error}"
     if any(not a.is_incore and a is not b for a, b in zip(program.functions, result.functions, strict=True)):

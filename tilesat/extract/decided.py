@@ -211,7 +211,14 @@ class _Copies:
 
     def key(self, site: int, slot: int, name: str, number: int) -> int:
         """The key of the copy of ``name`` in space ``number`` that serves ``slot`` of ``site``."""
-        region = self._ancestor_at(self.index.region_of[site], self._serve[site, slot, name, number])
+        depth = self._serve.get((site, slot, name, number))
+        if depth is None:
+            place = print_stmt(self.index.sites[site]).split("\n", 1)[0]
+            raise SolveError(
+                f"no rule says which copy of '{name}' in {SPACES[number].value} serves '{place}'",
+                hint="the rule set lacks a rule of family moves, or read-regions",
+            )
+        region = self._ancestor_at(self.index.region_of[site], depth)
         key = (name, self._versions[site, name], number, region)
         if key in self._keys:
             return self._keys[key]

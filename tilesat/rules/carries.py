@@ -93,6 +93,17 @@ RULES: tuple[Rule, ...] = (
         "INF-P1-12",
     ),
     _rule(
+        "exchanged-slots",
+        "resolve",
+        "slots that only hand on each other's values, which no move brings to one of them, meet in Vec",
+        """
+        (rule ((yielded l 0 k y) (iter-arg l k a) (= c (space a)) (< (rank-of c) 3) (= d (seen y)) (< (rank-of d) 3)
+               (no-path (space-of d) (space-of c)))
+              ((decide (space a) (joined-guess $Vec))))
+        """,
+        "INF-P1-10",
+    ),
+    _rule(
         "want-init-in-slot",
         "structure",
         "a slot would like to find its init in the slot's own space",
