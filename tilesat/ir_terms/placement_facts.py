@@ -11,14 +11,11 @@ from tilesat.ir.index import FunctionIndex
 from tilesat.ir.memory import COPIES, GLOBAL_MEMORY, MemorySSA, called
 from tilesat.ir.nodes import (
     Assign,
-    EvalStmt,
     Expr,
     For,
     If,
     OpaqueStmt,
     OpCall,
-    Return,
-    Stmt,
     TupleGet,
     Var,
     While,
@@ -27,9 +24,10 @@ from tilesat.ir.nodes import (
 from tilesat.ir.ops import OpInfo, OutputRule, op_info
 from tilesat.ir.printer import print_expr
 from tilesat.ir.types import MemorySpace, TensorType, TileType
-from tilesat.ir.walk import names_in, own_exprs, reads
+from tilesat.ir.walk import names_in, own_exprs
 from tilesat.ir_terms.encode import Rows
 from tilesat.ir_terms.facts import LOAD, ON_CHIP
+from tilesat.ir_terms.floating import Floating, tile_source
 from tilesat.ir_terms.relations import SPACE_NUMBERS
 from tilesat.ir_terms.windows import begins_on_block, keeps_boxes
 from tilesat.rules.moves import INIT_SLOT, YIELD_SLOT
@@ -69,12 +67,9 @@ class PlacementCollector:
         self.rows: Rows = defaultdict(list)
         self.tiles = set(index.tile_names())
         self.definition_site = {name: d.site for name, d in index.definitions.items()}
-        self._reads: dict[str, list[int]] = defaultdict(list)
-        for site, stmt in enumerate(index.sites):
-            for name in dict.fromkeys(reads(stmt)):
-                self._reads[name].append(site)
         self._move_edges = sorted(move_edges(chip))
-        self.floating = self._find_floating()
+        self._floats = Floating(index, memory, standing.keys())
+        self.floating = self._floats.names()
         self._regions()
         self._edges()
         self._sites()
@@ -90,101 +85,6 @@ class PlacementCollector:
         assert isinstance(type_, TileType)
         assert type_.space is not None, f"{name} has no space"
         return type_.space
-
-    # ------------------------------------------------------------------------ floating
-
-    def _find_floating(self) -> set[str]:
-        """Copies that may be made anew wherever they are wanted, loads that may leave their loops, and views and
-        aliases of those.
-
-        Nobody writes such a copy, and wherever it is read its source still holds what was copied, with no
-        synchronisation in between.
-        """
-        floating: set[str] = set()
-        for stmt in self.index.sites:
-            if not isinstance(stmt, Assign) or stmt.name not in self.tiles or self.memory.is_written(stmt.name):
-                continue
-            if stmt.name in self.standing:
-                if len(self._read_versions(stmt.name)) == 1:
-                    floating.add(stmt.name)
-                continue
-            source = _tile_source(stmt.value)
-            if source is None or source not in self.tiles:
-                continue
-            if isinstance(stmt.value, OpCall) and stmt.value.op in COPIES:
-                if self._is_stable(stmt.name, source):
-                    floating.add(stmt.name)
-            elif source in floating and self._shares(stmt.value):
-                floating.add(stmt.name)
-        return self._settle(floating)
-
-    def _settle(self, floating: set[str]) -> set[str]:
-        """``floating`` without what has a reader that cannot be given another tile.
-
-        A view floats with what it shows: both do, or neither.
-        """
-        changed = True
-        while changed:
-            keep = {name for name in floating if self._replaceable(name) and self._views_float(name, floating)}
-            for name in list(keep):
-                stmt = self.index.sites[self.definition_site[name]]
-                assert isinstance(stmt, Assign)
-                if self._shares(stmt.value) and _tile_source(stmt.value) not in keep:
-                    keep.discard(name)
-            changed = keep != floating
-            floating = keep
-        return floating
-
-    def _views_float(self, name: str, floating: set[str]) -> bool:
-        for site in self._reads[name]:
-            stmt = self.index.sites[site]
-            if isinstance(stmt, Assign) and stmt.name in self.tiles and self._shares(stmt.value):
-                if stmt.name not in floating:
-                    return False
-        return True
-
-    def _shares(self, value: Expr) -> bool:
-        info = op_info(value.op) if isinstance(value, OpCall) else None
-        return isinstance(value, Var) or (info is not None and info.is_view)
-
-    def _is_stable(self, name: str, source: str) -> bool:
-        """Whether ``source`` holds the same at every read of ``name`` as where the copy is made."""
-        group = self.memory.group(source)
-        made = self.memory.use_versions[self.definition_site[name], group][1]
-        return all(self.memory.use_versions[site, group][1] == made for site in self._all_readers(name))
-
-    def _all_readers(self, name: str) -> list[int]:
-        """Sites that read ``name`` or a view, alias or copy of it."""
-        found: list[int] = []
-        pending, seen = [name], {name}
-        while pending:
-            for site in self._reads[pending.pop()]:
-                found.append(site)
-                stmt = self.index.sites[site]
-                if isinstance(stmt, Assign) and stmt.name in self.tiles and stmt.name not in seen:
-                    value = stmt.value
-                    if self._shares(value) or (isinstance(value, OpCall) and value.op in COPIES):
-                        seen.add(stmt.name)
-                        pending.append(stmt.name)
-        return found
-
-    def _replaceable(self, name: str) -> bool:
-        """Whether every reader of ``name`` is a place where another tile can be put."""
-        return all(self._takes_any(self.index.sites[site], name) for site in self._reads[name])
-
-    def _takes_any(self, stmt: Stmt, name: str) -> bool:
-        if isinstance(stmt, (For, While)):
-            return all(name not in names_in(e) or isinstance(e, Var) for e in own_exprs(stmt))
-        if isinstance(stmt, (Yield, Return)):
-            return isinstance(stmt, Yield)
-        value = stmt.value if isinstance(stmt, (Assign, EvalStmt)) else None
-        if isinstance(value, Var):
-            return True
-        if not isinstance(value, OpCall):
-            return False
-        nested = [arg for arg in value.args if not isinstance(arg, Var)]
-        nested += [item for _, item in (*value.kwargs, *value.attrs)]
-        return not any(name in names_in(item) for item in nested)
 
     # ----------------------------------------------------------------------- structure
 
@@ -225,8 +125,8 @@ class PlacementCollector:
     def _live_load(self, name: str) -> None:
         """A load serves every region around its readers, up to the outermost it may stand in."""
         outermost = min(self._allowed(name), key=lambda region: self.index.regions[region].depth)
-        (version,) = self._read_versions(name)
-        readers = {self.index.region_of[site] for site in self._all_readers(name)}
+        (version,) = self._floats.read_versions(name)
+        readers = {self.index.region_of[site] for site in self._floats.all_readers(name)}
         around = {region for inner in readers for region in self.index.ancestors(inner)}
         for region in sorted(around):
             if region != outermost and self.index.is_inside(region, outermost):
@@ -258,7 +158,7 @@ class PlacementCollector:
         name, value = stmt.name, stmt.value
         call = value if isinstance(value, OpCall) else None
         info = op_info(call.op) if call is not None else None
-        source = _tile_source(value)
+        source = tile_source(value)
         if name in self.floating:
             self._add("floating", name)
             self._floating(site, stmt, source)
@@ -312,7 +212,7 @@ class PlacementCollector:
         if value.op in COPIES:
             relation = "extract-at" if value.op == EXTRACT else "copied-at"
             made = self._version(site, source)
-            for version in self._read_versions(name):
+            for version in self._floats.read_versions(name):
                 self._add(relation, site, name, version, source, made)
             if value.op == EXTRACT and begins_on_block(value, self.index.types[source]):
                 self._add("block-window", site)
@@ -332,10 +232,6 @@ class PlacementCollector:
             return
         layout = ROW_MAJOR if target is MemorySpace.Vec and is_row_major(new) else ANY
         self._add("own-move", site, SPACE_NUMBERS[origin], SPACE_NUMBERS[target], layout)
-
-    def _read_versions(self, name: str) -> list[int]:
-        """Versions at which ``name``, which nobody writes, is read."""
-        return sorted({self._version(site, name) for site in self._reads[name]})
 
     def _view(self, site: int, name: str, source: str, call: OpCall | None) -> None:
         assert call is not None
@@ -365,7 +261,7 @@ class PlacementCollector:
         if not isinstance(stmt, Assign) or not isinstance(stmt.value, OpCall) or not isinstance(outer, Assign):
             return
         assert isinstance(outer.value, OpCall)
-        origin = _tile_source(stmt.value)
+        origin = tile_source(stmt.value)
         if outer.value.op == stmt.value.op and stmt.value.op in ("tile.reshape", "tile.transpose_view"):
             if origin in self.tiles and self.index.types[name] == self.index.types[origin or ""]:
                 self._add("equal-type", name, origin)
@@ -375,7 +271,7 @@ class PlacementCollector:
         names = {other for arg in call.args[1:] for other in names_in(arg)}
         names |= {other for _, value in call.kwargs for other in names_in(value)}
         bound_in = [self.index.definitions[other].region for other in names if other in self.index.definitions]
-        regions = {self.index.region_of[reader] for reader in self._all_readers(name)}
+        regions = {self.index.region_of[reader] for reader in self._floats.all_readers(name)}
         around = {region for inner in regions for region in self.index.ancestors(inner)}
         for region in sorted(around | set(self.index.ancestors(self.index.region_of[site]))):
             if not any(self.index.is_inside(other, region) for other in bound_in):
@@ -406,12 +302,12 @@ class PlacementCollector:
         self._add("load-at", site, name, every, own)
         options = sorted((key, print_expr(value)) for key, value in call.kwargs if key != "target_memory")
         self._add("load-options", site, repr(options))
-        for version in self._read_versions(name):
+        for version in self._floats.read_versions(name):
             self._add("content-version", name, version)
 
     def _create_spaces(self, name: str) -> set[MemorySpace]:
         """Spaces an empty tile may be made in: those its slots and in-place readers can use."""
-        readers = self._reads[name]
+        readers = self._floats.reads[name]
         spaces: set[MemorySpace] = set()
         if all(isinstance(self.index.sites[site], (For, While)) for site in readers):
             spaces |= set(_CARRIABLE)
@@ -530,12 +426,3 @@ NAMED_SLOT = 3000
 def is_row_major(tile: TileType) -> bool:
     """Whether ``tile`` is row-major without boxes."""
     return tile.layout.slayout == "none_box" and tile.layout.blayout == "row_major"
-
-
-def _tile_source(value: Expr) -> str | None:
-    """The variable that an alias names, or the first operand of a call."""
-    if isinstance(value, Var):
-        return value.name
-    if isinstance(value, OpCall) and value.args and isinstance(value.args[0], Var):
-        return value.args[0].name
-    return None
