@@ -39,7 +39,7 @@ def saturate_bounded(graph: EGraph, rulesets: Sequence[str], suspects: Iterable[
 def saturate_together(graph: EGraph, rulesets: Sequence[str], suspects: Iterable[str], what: str) -> None:
     """Run ``rulesets`` in turn until none of them finds anything new."""
     phases = [_Phase(graph, ruleset, frozenset(suspects), what) for ruleset in rulesets]
-    while any([phase.run() for phase in phases]):
+    while sum(phase.run() for phase in phases):
         pass
 
 
