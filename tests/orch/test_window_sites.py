@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tilesat
+from tests.orch.strides import passed_strides
 from tests.orch.test_windows import BODY, DIRECT, NARROWED, OPT_IN, RUN, launch, narrow, strip, windowed
 from tests.orch.texts import becomes, function, main, optimized, program, said, stays
 from tilesat.bridge.orch import run_patterns
@@ -346,3 +347,21 @@ def test_the_optimal_rules_leave_windows_that_show_nothing_narrower() -> None:
     result = tilesat.optimize_orch_tensors(before, rules="optimal", cost=Flat())
     assert tilesat.structural_equal(result.program, before)
     assert "__windowed" in str(tilesat.optimize_orch_tensors(before, rules="optimal", cost="moves").program)
+
+
+def test_windows_of_windows() -> None:
+    """ORC-5-04, ORC-5-05: where the kernel states the strides of what it is given, its windows have them, too.
+
+    Negative: where launches differ, nothing is stated, and a window would claim strides that its tensor does not have.
+    """
+    half = "pl.Tensor[[4, 16], pl.FP32]"
+    body = "a = pl.load(x, [r, 0], [4, 16])\ns = pl.store(a, [0, 0], o)\nreturn s"
+    kernel = strip(body, f"strip(x: S, r: N, o: pl.Out[{half}]) -> {half}")
+    header = f"run(big: L, small: S, y: pl.Out[{half}], v: pl.Out[{half}]) -> tuple[{half}, {half}]"
+    one = "w = pl.tensor.slice(big, [8, 16], [8, 16])\nz = self.strip(w, 4, y)\n"
+    narrow(program(kernel, main(header, one + "return z, v")))
+    other = "u = self.strip(small, 4, v)\nreturn z, u"
+    result = optimized(program(kernel, main(header, one + other)))
+    said(result, "a tensor that is given is a window, and its parameter states no strides")
+    assert [d.place for d in result.decisions if d.kind == "window"] == [f"u: {half} = self.strip(small, 4, v)"]
+    assert passed_strides(result.program, "run").wrong() == []

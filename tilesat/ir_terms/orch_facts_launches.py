@@ -23,6 +23,7 @@ from tilesat.ir.types import Direction, ScalarType, TensorType
 from tilesat.ir.walk import names_in, own_exprs
 from tilesat.ir_terms.orch_facts import Launch, ProgramFacts
 from tilesat.ir_terms.orch_facts_aggregates import kernel_windows
+from tilesat.ir_terms.orch_facts_strides import has_strides
 from tilesat.ir_terms.orch_facts_windows import PIECES, KernelWindows, ParamWindow, Piece, opts_in
 
 MAX_TENSORS, MAX_SCALARS = 32, 16
@@ -54,6 +55,9 @@ class WindowFacts:
         facts.add("opted-in", name)
         if function.returns:
             facts.add("hands-data", name)
+        for position, param in enumerate(function.params):
+            if isinstance(param.type, TensorType) and not has_strides(param.type):
+                facts.add("no-strides", name, position)
         for form, window in listed(kernel_windows(facts.workspace, function)):
             position = window.position
             facts.add("may-window", name, position, form)

@@ -244,6 +244,20 @@ BARS: tuple[Rule, ...] = (
         "ORC-5-05",
     ),
     _bar(
+        "whole-unstated-strides",
+        "an output that is given is a window itself, and the kernel does not state its strides",
+        "(out-window k p f) (given s p x) (windowed x) (no-strides k p)",
+        "a tensor that is given is a window, and its parameter states no strides",
+        "ORC-5-05",
+    ),
+    _bar(
+        "whole-unstated-input-strides",
+        "the same for an input",
+        "(in-window k p) (given s p x) (windowed x) (no-strides k p)",
+        "a tensor that is given is a window, and its parameter states no strides",
+        "ORC-5-04",
+    ),
+    _bar(
         "whole-new-buffer",
         "a loop's result that would be sliced is another buffer than what the loop started from",
         "(out-window k p f) (folds s p l i) (= 0 (fold-kept s p l i))",

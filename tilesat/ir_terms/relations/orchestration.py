@@ -13,6 +13,7 @@ PROGRAM: tuple[Relation, ...] = (
     # Functions, parameters, launches.
     Relation("tensor-param", (V, N, V), SEED, "function, position, its tensor parameter"),
     Relation("param-way", (V, N, V), SEED, "function, position of a tensor parameter, its direction"),
+    Relation("no-strides", (V, N), SEED, "kernel, tensor parameter whose type states no strides"),
     Relation("callers-see", (V,), SEED, "parameter whose contents somebody sees after the function"),
     Relation("kernel", (V,), SEED, "InCore function"),
     Relation("launch", (N, V, V), SEED, "statement, function it calls or submits, caller"),
@@ -116,7 +117,6 @@ STRIDES: tuple[Relation, ...] = (
     Relation("assembled", (N, N), SEED, "launch, output whose result is the source of an assemble"),
     Relation("written-plain", (N, N), SEED, "launch, output whose buffer is used as it is"),
     Relation("open-shape", (V,), SEED, "tensor variable with a dimension that is not constant"),
-    Relation("no-strides", (V, N), SEED, "kernel, tensor parameter whose type states no strides"),
     Relation("rank-differs", (N, N), SEED, "launch, position where the ranks of tensor and parameter differ"),
     Relation("strided", (V, N, V), DERIVED, "variable, dimension, stride"),
     Relation("unclear", (V,), DERIVED, "variable whose strides are not known or depend on the path"),
