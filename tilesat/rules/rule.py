@@ -23,7 +23,7 @@ STAGES = {
     "strides": ("names", "shapes", "wanted-views", "view-bars", "view-gaps", "views"),
     "gather": ("buffers", "overlaps", "gather-bars", "gathers"),
     "windows": (
-        *("buffers", "overlaps", "callee-bars", "callee-finals", "callee-loops", "callee-outputs"),
+        *("names", "buffers", "overlaps", "callee-bars", "callee-finals", "callee-loops", "callee-outputs"),
         *("callee-inputs", "callee-choice", "launch-facts", "launch-loops", "launch-bars", "launch-choice"),
     ),
 }
