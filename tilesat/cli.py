@@ -11,11 +11,16 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import click
 
 from tilesat.errors import TilesatError
+
+if TYPE_CHECKING:
+    from tilesat.bridge.infer import PassResult
+    from tilesat.bridge.validate import Validation
+    from tilesat.ir.nodes import Program
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 CHIPS = click.Choice(["910b", "950"], case_sensitive=False)
@@ -105,10 +110,8 @@ def opt(
     as_json: bool,
 ) -> None:
     """Run a pass on the program in SOURCE: memory spaces, orchestration, or both in the pipeline's order."""
-    from tilesat.bridge.orch import OVERWRITTEN_INPUT
     from tilesat.bridge.report import print_decisions, print_diagnostics, print_summary, print_waterfall, progress_bar
     from tilesat.bridge.request import Request
-    from tilesat.bridge.validate import validate
     from tilesat.rules.loading import load_rules
 
     loaded = load_rules(rules or ("reference",), without=without)
@@ -122,19 +125,28 @@ def opt(
         text = json.dumps(result.as_dict(), indent=2) + "\n"
     else:
         text = str(result.program)
-    _write(text, output)
+    validation = _validated(program, result) if check else None
+    if validation is None or validation.ok:
+        _write(text, output)
     print_diagnostics(result.diagnostics)
     print_summary(result, request.cost_name)
     if explain and not as_json:
         print_decisions(result.decisions, to_stderr=output is None)
         print_waterfall(result.waterfall, to_stderr=output is None)
-    if check:
-        # A documented merge overwrites inputs of entry functions, and says so.
-        overwrites = any(diagnostic.check == OVERWRITTEN_INPUT for diagnostic in result.diagnostics)
-        _report_check(validate(program, result.program, observe_inputs=not overwrites))
+    if validation is not None:
+        _report_check(validation)
 
 
-def _report_check(validation: Any) -> None:
+def _validated(program: Program, result: PassResult) -> Validation:
+    """Both programs interpreted; a documented merge may overwrite inputs of entry functions, and says so."""
+    from tilesat.bridge.orch import OVERWRITTEN_INPUT
+    from tilesat.bridge.validate import validate
+
+    overwrites = any(diagnostic.check == OVERWRITTEN_INPUT for diagnostic in result.diagnostics)
+    return validate(program, result.program, observe_inputs=not overwrites)
+
+
+def _report_check(validation: Validation) -> None:
     for name, reason in validation.skipped:
         click.echo(f"check: '{name}' was not evaluated: {reason}", err=True)
     if validation.difference is not None:

@@ -96,6 +96,33 @@ def test_both_programs_are_interpreted(source: Path) -> None:
     assert result.stdout == expected()
 
 
+STALE = """\
+import pypto.language as pl
+
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def f(x: pl.Tensor[[16, 16], pl.FP32], y: pl.Out[pl.Tensor[[16, 16], pl.FP32]]) -> pl.Tensor[[16, 16], pl.FP32]:
+        t = pl.tile.load(x, [0, 0], [16, 16], [16, 16], target_memory=pl.Mem.Vec)
+        a = pl.tile.matmul(t, t)
+        pl.tile.write(t, [0, 0], 7.0)
+        b = pl.tile.matmul(t, t)
+        r = pl.tile.store(a, [0, 0], y)
+        q = pl.tile.store(b, [0, 0], r)
+        return q
+"""
+UNSOUND = Path(__file__).parents[2] / "examples" / "experiments" / "unsound_rule.py"
+
+
+def test_a_program_that_fails_the_check_is_not_written(tmp_path: Path) -> None:
+    """``--check``: a rule that takes a copy for fresh after its source was written is caught before any output."""
+    source, output = written(tmp_path / "kernel.py", STALE), tmp_path / "out.py"
+    result = run("opt", source, "--rules", "optimal", "--rules", UNSOUND, "--check", "-o", output)
+    assert result.exit_code == 1
+    assert "check: NOT equivalent: function 'f', argument 'y'" in result.stderr
+    assert not output.exists()
+
+
 def test_what_cannot_be_checked_is_said(tmp_path: Path) -> None:
     """``--check``: exit status 1 rather than a claim that nothing stands behind."""
     text = PROGRAM.replace(
