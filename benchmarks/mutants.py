@@ -27,7 +27,7 @@ EXAMPLES = 2000
 
 
 def catch(mutant: Mutant) -> tuple[CheckReport, float]:
-    """The report on ``mutant``, and the processor seconds until it was caught, shrinking included."""
+    """The report on ``mutant``, the processor seconds until it was caught, shrinking included."""
     start = time.process_time()
     rules = mutant.rules()
     wait = LIMIT * PATIENCE
@@ -55,7 +55,7 @@ def row(mutant: Mutant, report: CheckReport, seconds: float) -> str:
 HEAD = """# Unsound mutants of shipped rules
 
 Written by `python -m benchmarks.mutants`. *programs* were tried until the mutant was caught, *statements* are those of
-the counterexample after shrinking, *seconds* are processor seconds, building the rules' e-graphs and shrinking included.
+the counterexample after shrinking, *seconds* are processor seconds, shrinking and loading the rules included.
 
 | rule | what is wrong | target | caught as | programs | statements | seconds |
 | --- | --- | --- | --- | ---: | ---: | ---: |

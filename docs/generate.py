@@ -27,7 +27,7 @@ TRIED, SECONDS = 60, 8.0
 HEAD = """# Rules
 
 Every rule that tilesat ships, by family, in the order in which they run. This page is generated from the catalogue
-(`python -m docs.generate`); `tilesat rules NAME` shows the same. How to write a rule of your own: [tutorial](tutorial.md).
+(`python -m docs.generate`); `tilesat rules NAME` shows the same. To write a rule of your own: [tutorial](tutorial.md).
 
 A rule is on in the rule sets named with it. *On request* is what a user must promise or allow
 (`options=("assume_noalias",)`, `--allow assume_noalias`).

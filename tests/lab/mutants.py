@@ -78,8 +78,6 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("inherit-input", SPACE, "views", "((decide (space v) c))", "((decide (space v) (real $Vec)))"),
     Mutant("alias", SPACE, "ops", "((decide (space y) c))", "((decide (space y) (real $Vec)))"),
     Mutant("target-keyword", SPACE, "any", "(real s)", "(real $Vec)"),
-    Mutant("if-reconcile", SPACE, "slots", "(joined $Vec)", "(joined $Acc)"),
-    Mutant("slot-from-yield", SPACE, "slots", "((decide (space r) c))", "((decide (space r) (real $Vec)))"),
     Mutant("rehome-written", GONE, "writes"),
     Mutant("write-back", GONE, "writes"),
     Mutant("seen-where-it-went", GONE, "writes"),

@@ -69,12 +69,12 @@ def test_a_stopped_run_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     options = {"rules": ["reference"], "generate": 5, "config": SMALL, "jobs": 1, "state": state}
     asked: list[Job] = []
 
-    def counting(jobs: list[Job], processes: int) -> Iterator[Row]:
+    def counting(jobs: list[Job], _processes: int) -> Iterator[Row]:
         for job in jobs:
             asked.append(job)
             yield run_job(job)
 
-    def stop(done: int, total: int, label: str) -> None:
+    def stop(done: int, _total: int, _label: str) -> None:
         if done == 2:
             raise KeyboardInterrupt
 
@@ -131,7 +131,7 @@ def test_a_cluster_loses_nothing_when_a_worker_dies() -> None:
     cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
     killed: list[int] = []
 
-    def kill_one(done: int, total: int, label: str) -> None:
+    def kill_one(done: int, _total: int, _label: str) -> None:
         """Kill a worker in the middle of the run; its nanny starts another, or the other worker does the rest."""
         if not killed and done >= 2:
             killed.append(next(iter(cluster.workers.values())).pid)

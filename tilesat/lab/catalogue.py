@@ -1,7 +1,7 @@
 """The catalogue: every shipped rule, where it is on, as egglog, and as a program before and after.
 
-The programs are small ones in which the rule fires, kept in ``data/examples.json`` (made by ``python -m docs.generate``);
-what comes out is computed when it is shown.
+The programs are small ones in which the rule fires, kept in ``data/examples.json`` (``python -m docs.generate
+--examples`` finds them); what comes out is computed when it is shown.
 """
 
 from __future__ import annotations

@@ -65,8 +65,8 @@ class RuleReport:
 class CheckReport:
     """What a check saw.
 
-    ``examples`` programs were run, of which ``refused`` have no right result under the shipped rules either and ``unjudged``
-    could not be interpreted. ``counterexample`` and ``refutation`` are the first ones found.
+    ``examples`` programs were run, of which ``refused`` have no right result under the shipped rules either and
+    ``unjudged`` could not be interpreted. ``counterexample`` and ``refutation`` are the first ones found.
     """
 
     rules: tuple[RuleReport, ...]

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import TextIO
 
 from tilesat.errors import TilesatError
 from tilesat.ir.parser import parse
@@ -58,7 +59,7 @@ class Comparison:
             json.dump(data, file, indent=1)
 
 
-def _opened(path: Path):  # type: ignore[no-untyped-def]
+def _opened(path: Path) -> TextIO:
     try:
         return path.open("w", encoding="utf-8", newline="")
     except OSError as error:
@@ -91,10 +92,10 @@ def compare(
     """Run every rule set under every cost model over every program.
 
     ``files`` are programs, or folders of them; ``generate`` adds as many random programs, made by ``config``. ``rules``
-    are specifications as in :func:`tilesat.rules.loading.load_rules`, ``costs`` presets or Python files. With ``ablate``
-    each rule set also runs without each of its rules that fired. ``jobs`` is the number of local processes, by default
-    one per core; with ``scheduler``, the address of a dask.distributed cluster, everything runs there instead. Rows are
-    kept in ``state`` as they come, and a later call with the same file runs only what is missing.
+    are specifications as in :func:`tilesat.rules.loading.load_rules`, ``costs`` presets or Python files. With
+    ``ablate`` each rule set also runs without each of its rules that fired. ``jobs`` is the number of local processes,
+    by default one per core; with ``scheduler``, the address of a dask.distributed cluster, everything runs there
+    instead. Rows are kept in ``state`` as they come, and a later call with the same file runs only what is missing.
 
     Rows are the same whatever runs them, times aside. Raises :class:`tilesat.TilesatError` for files, rule sets and
     cost models that do not load; what fails later is in the rows.
@@ -155,8 +156,7 @@ def _programs(
     for path in paths:
         parse(path)
         found.append((str(path), _text(path)))
-    for number in range(seed, seed + generate):
-        found.append((f"random-{number}", str(random_program(number, config))))
+    found += [(f"random-{number}", str(random_program(number, config))) for number in range(seed, seed + generate)]
     return found
 
 

@@ -40,7 +40,7 @@ class Firings:
 
 
 def is_rule(label: str) -> bool:
-    """Whether ``label`` is the name of a rule of ours; rules that load terms have none, egglog labels them by their text."""
+    """Whether ``label`` is the name of a rule of ours; those that load terms have none, egglog shows their text."""
     return not label.startswith("(")
 
 

@@ -114,6 +114,6 @@ def _table(config: GeneratorConfig, *, nests: bool) -> Weighted[Weighted[Kind]]:
 def emit(b: Builder) -> None:
     """Add one statement, with what it needs, or a scene."""
     if b.config.scenes and b.choices.integer(0, 1):
-        scene(b.config, b.choices.pick(b.config.scenes), nests=b.can_nest)(b)
+        scene(b.choices.pick(b.config.scenes), nests=b.can_nest)(b)
         return
     _table(b.config, nests=b.can_nest).pick(b.choices).pick(b.choices).emit(b)

@@ -96,7 +96,7 @@ def orchestrations(choices: Choices, config: GeneratorConfig, kernels: Sequence[
 def orchestration(
     choices: Choices, config: GeneratorConfig, kernels: Sequence[Kernel], made: list[Function]
 ) -> Function:
-    """A function that launches every kernel once or more, directly or in a loop; ``made`` gets what it calls besides."""
+    """A function that launches every kernel, directly or in a loop; ``made`` gets what it calls besides."""
     state = _State(choices, config, made)
     for kernel in kernels:
         for _ in range(choices.integer(1, 2)):

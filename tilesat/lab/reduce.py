@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from tilesat.diagnostics import errors
 from tilesat.ir.nodes import (
@@ -56,7 +57,7 @@ class _Reduction:
         changed = True
         while changed and time.monotonic() < self.deadline:
             passes = (self._functions, self._interfaces, self._chunks, self._unwrap, self._bounds)
-            changed = any([simplify() for simplify in passes])
+            changed = sum(simplify() for simplify in passes) > 0
         return self.best
 
     def _accept(self, candidate: Program | None) -> bool:
@@ -107,8 +108,7 @@ class _Reduction:
                 stmt = list(walk(self.best.function(name).body))[site]
                 arms = (0, 1) if isinstance(stmt, If) and stmt.orelse is not None else (0,)
                 done = isinstance(stmt, (For, While, If)) and any(
-                    self._accept(self._edited(name, lambda f, s=site, a=arm: _Dropper(f, frozenset(), s, a).run()))
-                    for arm in arms
+                    self._accept(self._edited(name, partial(_unwrapped, site=site, arm=arm))) for arm in arms
                 )
                 changed |= done
                 site += not done
@@ -135,7 +135,7 @@ class _Reduction:
                     if (stmt.start, stmt.stop, stmt.step) == (Const(0), Const(trips), Const(1)):
                         break
                     simple = replace(stmt, start=Const(0), stop=Const(trips), step=Const(1))
-                    if self._accept(self._edited(name, lambda f, s=site, new=simple: _with_loop(f, s, new))):
+                    if self._accept(self._edited(name, partial(_with_loop, site=site, header=simple))):
                         changed = True
                         break
         return changed
@@ -189,6 +189,10 @@ def _without_param(program: Program, name: str, param: str) -> Program | None:
     params = callee.params[:position] + callee.params[position + 1 :]
     changed = [replace(f, params=params) if f.name == name else f for f in program.functions]
     return replace(program, functions=tuple(changed))
+
+
+def _unwrapped(function: Function, site: int, arm: int) -> Function | None:
+    return _Dropper(function, frozenset(), site, arm).run()
 
 
 def _with_loop(function: Function, site: int, header: For) -> Function:

@@ -12,7 +12,6 @@ from types import MappingProxyType
 from tilesat.errors import TilesatError
 from tilesat.lab import effects, scenes_loops, scenes_panels, scenes_tiles
 from tilesat.lab.builder import Builder
-from tilesat.lab.config import GeneratorConfig
 from tilesat.lab.sources import load_statement
 
 Scene = Callable[[Builder], None]
@@ -48,6 +47,7 @@ _NESTED: Mapping[str, Scene] = {
     "operand_carry": scenes_loops.operand_carry,
     "views_around": scenes_loops.views_around,
     "two_arms": scenes_loops.two_arms,
+    "loads_apart": scenes_loops.loads_apart,
     "panel": scenes_panels.panel,
     "panel_in_branch": scenes_panels.panel_in_branch,
     "panel_after_effect": scenes_panels.panel_after_effect,
@@ -65,7 +65,7 @@ SCENES: Mapping[str, str] = MappingProxyType(
 """Every scene and what it is."""
 
 
-def scene(config: GeneratorConfig, name: str, *, nests: bool) -> Scene:
+def scene(name: str, *, nests: bool) -> Scene:
     """The scene called ``name``; a load where it would have to open a block and may not.
 
     Raises :class:`tilesat.TilesatError` for an unknown name.

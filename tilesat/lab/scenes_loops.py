@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tilesat.ir.nodes import BinOp, Const, EnumConst, Expr, Var
+from tilesat.ir.nodes import BinOp, Const, EnumConst, Expr, If, Var
+from tilesat.ir.types import Direction
 from tilesat.ir.types import MemorySpace as Mem
 from tilesat.lab.branches import chosen_tile
 from tilesat.lab.builder import Builder
@@ -14,8 +15,8 @@ from tilesat.lab.loops import constant_bounds, counted_loop, loop_kind, some_bou
 from tilesat.lab.matrix import accumulated, operands, product, product_of
 from tilesat.lab.pool import ScalarVar, TileVar
 from tilesat.lab.positions import condition
-from tilesat.lab.scenes_tiles import use
-from tilesat.lab.sources import accumulator_dtype, create, load, space_kwarg
+from tilesat.lab.scenes_tiles import overwrite, some_window, use
+from tilesat.lab.sources import accumulator_dtype, create, load, load_window, space_kwarg
 from tilesat.lab.vector import binary_of, matching, unary_of
 
 
@@ -173,17 +174,17 @@ def mixed_carries(b: Builder) -> None:
     left, right = tiles[0], tiles[1]
     made: list[TileVar] = []
 
-    def mix(carry: TileVar) -> TileVar:
+    def mix(_carry: TileVar) -> TileVar:
         made.append(chosen_tile(b, condition(b), lambda: left, lambda: right))
         return made[0]
 
-    carried[0] = _with_update(b, carried[0], mix)
+    carried[0] = _with_update(carried[0], mix)
     loop(b, carried)
     for result in b.scope.tiles[-2:]:
         use(b, result)
 
 
-def _with_update(b: Builder, carried: Carried, update: Callable[[TileVar], TileVar]) -> Carried:
+def _with_update(carried: Carried, update: Callable[[TileVar], TileVar]) -> Carried:
     tile = carried.tile
     assert tile is not None
 
@@ -253,3 +254,22 @@ def two_arms(b: Builder) -> None:
     store_tile(b, chosen_tile(b, condition(b), arm, arm if b.choices.integer(0, 1) else load_like))
     if b.choices.chance(2):
         use(b, tile)
+
+
+def loads_apart(b: Builder) -> None:
+    """One window loaded in a branch or loop, and again after it."""
+    window = some_window(b, b.shape())
+
+    def inside() -> None:
+        use(b, load_window(b, window, b.choices.pick((Mem.Vec, Mem.Mat))))
+        if window.tensor.direction is not Direction.In and b.choices.chance(3):
+            overwrite(b, window)
+
+    if b.choices.integer(0, 1):
+        test = condition(b)
+        b.open()
+        inside()
+        b.add(If(test, b.close().block, None, ()))
+    else:
+        loop(b, [], lambda _index: inside())
+    use(b, load_window(b, window, b.choices.pick((Mem.Vec, Mem.Mat))))

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from tilesat.ir.deduce import deduce_type
 from tilesat.ir.nodes import Const, EnumConst, TupleGet, Var
+from tilesat.ir.types import Direction, Shape, TileType, TupleType
 from tilesat.ir.types import MemorySpace as Mem
-from tilesat.ir.types import TileType, TupleType
 from tilesat.lab.builder import Builder
 from tilesat.lab.choices import Weighted
 from tilesat.lab.effects import store_tile
 from tilesat.lab.matrix import accumulated, operands, product
-from tilesat.lab.pool import TileVar
+from tilesat.lab.pool import TileVar, Window
 from tilesat.lab.positions import offset
 from tilesat.lab.sources import accumulator_dtype, create, load, load_window, space_kwarg, working_space
-from tilesat.lab.vector import operand
 
 
 def strange_op(b: Builder) -> None:
@@ -186,20 +185,37 @@ def cut_windows(b: Builder) -> None:
 
 def equal_loads(b: Builder) -> None:
     """One window loaded twice, with or without something in between that writes."""
-    shape = b.shape()
     spaces = (Mem.Vec, Mem.Mat)
-    first = load(b, shape, b.vector_dtype, None, b.choices.pick(spaces))
-    window = b.scope.windows[-1]
+    window = some_window(b, b.shape())
+    first = load_window(b, window, b.choices.pick(spaces))
     if b.choices.chance(2):
         use(b, first)
     if b.choices.chance(3):
         b.effect(b.call("tile.write", first, [Const(0), Const(0)], _two(first.type.dtype)))
         b.wrote(first, renamed=False)
-    if b.choices.chance(3) and window.tensor.is_stored:
-        store_tile(b, operand(b))
+    if window.tensor.direction is not Direction.In and b.choices.integer(0, 2):
+        overwrite(b, window)
     second = load_window(b, window, b.choices.pick(spaces))
     use(b, second)
     use(b, first)
+
+
+def some_window(b: Builder, shape: Shape) -> Window:
+    """The first block of a tensor that is only read, or of one that is written too."""
+    direction = b.choices.pick((Direction.In, Direction.InOut))
+    found = [t for t in b.tensors if t.direction is direction and t.type.dtype == b.vector_dtype and not t.is_index]
+    tensor = b.choices.select_or_none(found) or b.tensor_param(b.vector_dtype, direction)
+    return Window(tensor, (Const(0), Const(0)), shape, shape)
+
+
+def overwrite(b: Builder, window: Window) -> None:
+    """A store into what ``window`` shows."""
+    dtype = window.tensor.type.dtype
+    number = Const(3, dtype) if dtype.startswith("INT") else Const(3.0, "FP32")
+    tile = b.tile(b.call("tile.full", (16, 16), dtype=EnumConst(dtype), value=number))
+    call = b.call("tile.store", tile, [Const(0), Const(0)], b.tensor_name(window.tensor))
+    window.tensor.is_stored = True
+    b.effect(call)
 
 
 def equal_fills(b: Builder) -> None:

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from tilesat.lab.jobs import Row
 
-Table = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
+Table = tuple[str, tuple[str, ...], Sequence[tuple[str, ...]]]
 _MOST_PROGRAMS = 20
 _MOST_RULES = 25
 Group = tuple[str, str]
@@ -145,7 +145,7 @@ def _rules(group: Group, rows: Sequence[Row]) -> Table:
 
 
 def _ablated(groups: dict[Group, list[Row]], ablated: dict[Group, list[Row]]) -> list[Table]:
-    tables = []
+    tables: list[Table] = []
     for group, rows in ablated.items():
         whole = {row.program: row for row in groups[group] if not row.error}
         effects: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0, 0.0])

@@ -70,7 +70,7 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
             _target("copies", "copies, and what they may be shared by", "copy_of_copy", "own_move", "own_move",
                     "two_arms", "views_around"),
             _target("views", "views of views, windows of windows", "window_of_window", "view_back", "cut_windows"),
-            _target("loads", "windows loaded again, tiles filled alike", "equal_loads", "equal_loads",
+            _target("loads", "windows loaded again, tiles filled alike", "equal_loads", "loads_apart",
                     "equal_fills", weights=(("reload", 12),)),
             _target("panels", "loads in loops, launched from where their tensors are made", "panel", "panel",
                     "sliced_panel", *_PANEL_SCENES, callers="root"),

@@ -75,7 +75,7 @@ PRESETS = {"reference": reference, "optimal": optimal}
 
 
 def preset(rules: str | RuleSet) -> RuleSet:
-    """The rule set called ``rules``, or described as in :func:`tilesat.rules.loading.load_rules`; a set stays as it is."""
+    """The rule set that ``rules`` names (see :func:`tilesat.rules.loading.load_rules`); a set stays as it is."""
     if isinstance(rules, RuleSet):
         return rules
     if "," in rules or rules.endswith(".py"):

@@ -123,7 +123,7 @@ def _unknown(match: re.Match[str], rule: Rule, stage: str, rules: RuleSet) -> Ex
     return part, f"unknown term or relation '{name}'", cure
 
 
-def _unbound(match: re.Match[str], rule: Rule, stage: str, rules: RuleSet) -> Explained:
+def _unbound(match: re.Match[str], rule: Rule, *_context: object) -> Explained:
     name = match["name"]
     bound = sorted(set(re.findall(r"(?<=\s)[a-z][\w-]*(?=[\s)])", rule.text)) - {name})
     near = difflib.get_close_matches(name, bound, n=1, cutoff=0.5)
@@ -131,14 +131,14 @@ def _unbound(match: re.Match[str], rule: Rule, stage: str, rules: RuleSet) -> Ex
     return name, f"variable '{name}' is not bound by any fact", f"bind it in a fact of the rule{hint}"
 
 
-def _sort(match: re.Match[str], rule: Rule, stage: str, rules: RuleSet) -> Explained:
+def _sort(match: re.Match[str], rule: Rule, *_context: object) -> Explained:
     part, wanted, got = match["part"].strip(), match["wanted"], match["got"]
     used = _users(rule, part)
     cure = "; ".join(_signature(name) for name in used[:2]) or f"give it the sort {wanted}"
     return part, f"'{part}' is used as {wanted} but is {got}", cure
 
 
-def _operator(match: re.Match[str], rule: Rule, stage: str, rules: RuleSet) -> Explained:
+def _operator(match: re.Match[str], rule: Rule, *_context: object) -> Explained:
     found = re.search(r"In \S+ of [^:]*(?::[^:\n]*)?: (?P<part>[^\n]*)\n Expect expression .* type (?P<wanted>\S+), "
                       r"but get type (?P<got>\S+)", match.string)  # fmt: skip
     if found is None:
@@ -149,14 +149,14 @@ def _operator(match: re.Match[str], rule: Rule, stage: str, rules: RuleSet) -> E
     return part, what, "; ".join(_signature(name) for name in used[:2]) or "numbers are i64, names are String"
 
 
-def _arity(match: re.Match[str], rule: Rule, stage: str, rules: RuleSet) -> Explained:
+def _arity(match: re.Match[str], *_context: object) -> Explained:
     part = match["part"].strip()
     name = part.strip("()").split()[0]
     what = f"'{name}' takes {match['count']} arguments, here {len(_arguments(part))}"
     return part, what, _signature(name)
 
 
-def _set_relation(match: re.Match[str], rule: Rule, stage: str, rules: RuleSet) -> Explained:
+def _set_relation(match: re.Match[str], *_context: object) -> Explained:
     name = match["name"]
     return f"(set ({name}", f"'{name}' has no value to set", f"write ({name} ...) as an action; {_signature(name)}"
 
@@ -165,7 +165,8 @@ _PATTERNS: Mapping[str, Callable[[re.Match[str], Rule, str, RuleSet], Explained]
     r"All alternative definitions considered failed": _operator,
     r"Unbound (?:function|sort) (?P<name>\S+)": _unknown,
     r"Unbound symbol (?P<name>\S+)": _unbound,
-    r"In \S+ of .*?: (?P<part>[^\n]*)\n Expect expression .* have type (?P<wanted>\S+), but get type (?P<got>\S+)": _sort,
+    r"In \S+ of .*?: (?P<part>[^\n]*)\n Expect expression .* have type (?P<wanted>\S+), "
+    r"but get type (?P<got>\S+)": _sort,
     r"(?P<part>\([^\n]*)\nArity mismatch, expected (?P<count>\d+) args": _arity,
     r"Cannot set constructor (?P<name>\S+?)\.": _set_relation,
 }  # fmt: skip
@@ -176,7 +177,7 @@ def _arguments(call: str) -> list[str]:
     for word in re.findall(r'[()]|"(?:[^"\\]|\\.)*"|[^\s()"]+', call):
         if word == "(":
             depth += 1
-        if depth == 1 and word not in "()" or depth == 2 and word == "(":
+        if (depth == 1 and word not in "()") or (depth == 2 and word == "("):
             found.append(word)
         if word == ")":
             depth -= 1
@@ -198,10 +199,9 @@ def _signature(name: str) -> str:
     if relation is not None:
         output = f" -> {relation.output}" if relation.output else ""
         return f"({name} {' '.join(relation.args)}){output}: {relation.meaning}"
-    for term in (*TERMS, *CONSTRUCTORS):
-        if term.name == name:
-            return f"({name} {' '.join(term.args)}) is a {term.sort}"
-    return ""
+    known = [(term.name, term.args, term.sort) for term in TERMS]
+    known += [(constructor.name, constructor.args, constructor.sort) for constructor in CONSTRUCTORS]
+    return next((f"({term} {' '.join(args)}) is a {sort}" for term, args, sort in known if term == name), "")
 
 
 @lru_cache(maxsize=1)
