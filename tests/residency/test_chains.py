@@ -8,7 +8,6 @@ import pytest
 
 import tilesat
 from tests.corpus import Case, cases_of
-from tests.residency.conditions import IN_TWO_LOOPS, TWO_WINDOWS, retyped
 from tests.residency.programs import (
     CREATE,
     LOAD,
@@ -27,6 +26,7 @@ from tests.residency.programs import (
     resident,
     unmarked,
 )
+from tests.residency.variants import IN_TWO_LOOPS, TWO_WINDOWS, retyped
 
 
 def becomes(expected: str, *edits: Edit, text: str = STATIONARY) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import tilesat
-from tests.residency.conditions import CONDITIONS, Condition, Harm
+from tests.residency.condition import Condition, Harm
+from tests.residency.conditions import CONDITIONS
 from tests.residency.programs import STATIONARY, depth_of, loads, program, resident, stays, unmarked
 from tilesat.bridge.residency import ResidencyPass, Standing
 from tilesat.errors import InterpretError, VerifyError

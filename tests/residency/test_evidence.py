@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import tilesat
-from tests.residency.conditions import MAIN, TAKEN, retyped
 from tests.residency.programs import (
     CALL,
     CREATE,
@@ -18,6 +17,7 @@ from tests.residency.programs import (
     resident,
     stays,
 )
+from tests.residency.variants import MAIN, TAKEN, retyped
 from tilesat.ir_terms.residency_facts import ResidencyCollector
 
 FILL = """\

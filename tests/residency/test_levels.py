@@ -14,9 +14,9 @@ from benchmarks.residency import SETTINGS
 from benchmarks.residency_programs import FAMILIES
 from tests.corpus import kernel, kernel_names
 from tests.residency import capacity
-from tests.residency.conditions import IN_TWO_LOOPS
 from tests.residency.judging import overfull
 from tests.residency.programs import loads, program, resident, stays
+from tests.residency.variants import IN_TWO_LOOPS
 from tilesat.extract.count import count_function, count_program
 from tilesat.ir.hardware import ASCEND_910B, Buffer
 from tilesat.ir.nodes import Assign, Block, For, OpCall, Program, Var

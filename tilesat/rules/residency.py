@@ -94,7 +94,8 @@ RULES: tuple[Rule, ...] = (
         (rule ((mat-load s v) (use-count v 0)) ((decide (bad-panel v (+ "nothing reads " v)))))
         (rule ((reads s 0 v) (binds s w) (op-at s "tile.transpose_view") (use-count w 0))
               ((decide (bad-panel w (+ "nothing reads " w)))))
-        (rule ((reads s 0 v) (binds s w) (staged-in w t) (use-count w 0)) ((decide (bad-panel v (+ "nothing reads " w)))))
+        (rule ((reads s 0 v) (binds s w) (staged-in w t) (use-count w 0))
+              ((decide (bad-panel v (+ "nothing reads " w)))))
         """,
         "INF-P4-02",
     ),
@@ -142,7 +143,8 @@ RULES: tuple[Rule, ...] = (
         "obstacles",
         "lowering a pipeline replicates the allocations inside it",
         """
-        (rule ((space-replicated t)) ((decide (over-capacity t "a pipeline loop may replicate allocations in its memory"))))
+        (rule ((space-replicated t))
+              ((decide (over-capacity t "a pipeline loop may replicate allocations in its memory"))))
         """,
         "INF-P4-13",
     ),
