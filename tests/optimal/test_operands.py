@@ -8,10 +8,12 @@ from __future__ import annotations
 import pytest
 
 from tests.inference.texts import body_of
+from tests.optimal.test_properties import observed
 from tests.optimal.texts import OPERANDS, PLAIN, STAGED, becomes, place, stays
 from tilesat.extract.cost import is_cross_core
 from tilesat.extract.transfer import Transfer, TransferKind
 from tilesat.ir.types import MemorySpace
+from tilesat.ir_terms.relations import SPACES
 
 BOTH = ("traffic", "moves")
 
@@ -227,3 +229,21 @@ return r
 """,
         cost=slow_way_out,
     )
+
+
+def test_a_move_that_stays_starts_where_tiles_are_kept() -> None:
+    """Found by random plans: a move takes its source from anywhere, but no detour over an operand buffer is offered."""
+    with observed() as seen:
+        place(
+            """
+at = pl.load(a, [0, 0], [16, 64], target_memory=pl.Mem.Mat)
+written = pl.move(at, target_memory=pl.Mem.Vec)
+pl.tile.write(written, [0, 0], h)
+pl.store(written, [0, 0], wide)
+return o
+""",
+            hardware="950",
+        )
+    ((_, places),) = seen
+    targets = {SPACES[node.data[1]] for node in places.choices.nodes if node.kind == "Move"}
+    assert targets <= {MemorySpace.Vec, MemorySpace.Mat}

@@ -23,6 +23,7 @@ from tilesat.ir_terms.facts import LOAD
 from tilesat.ir_terms.relations import SPACES
 from tilesat.ir_terms.relations.placement import WAYS
 
+_SCALE_SPACES = frozenset({MemorySpace.LeftScale, MemorySpace.RightScale})
 _KINDS = {"i64": "int", "String": "str"}
 
 
@@ -145,6 +146,7 @@ class PlaceGraph:
             if (site, slot) not in self.operand_class:
                 self.operand_class[site, slot] = self.choices.new_class(f"operand {slot} of site {site}")
                 self._operands[site].append(slot)
+        self._scales = {content for content, space, _, _ in self.at.values() if SPACES[space] in _SCALE_SPACES}
         self._place_space = {cls: key[1] for key, cls in self.own_class.items()}
         self._place_space.update((cls, key[1]) for cls, key in self.at.items())
         self._operand_of = {cls: key for key, cls in self.operand_class.items()}
@@ -339,7 +341,8 @@ class PlaceGraph:
     def _way_move(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
         source, origin, target, layout, region = args
         child = self._numbers.get(source)
-        if child is None:
+        if child is None or (SPACES[target] is MemorySpace.Mat and self.at[cls][0] in self._scales):
+            # What goes on to a scale buffer must lie in Mat as its producer leaves it; a copy has boxes.
             return
         size = self._content_bytes(self.at[cls][0])
         transfer = Transfer(TransferKind.MOVE, SPACES[origin], SPACES[target], size)

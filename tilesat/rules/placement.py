@@ -48,7 +48,7 @@ RULES: tuple[Rule, ...] = (
         "or, though its slot accepts where it is, a copy in another space that the slot accepts as well",
         """
         (rule ((operand-at site k v e) (owns v s) (accepts-space site k s) (accepts-space site k t) (move-edge s t)
-               (!= s t) (copy-layout site k l) (!= t $Vec) (site-region site r))
+               (stop t) (!= s t) (copy-layout site k l) (!= t $Vec) (site-region site r))
               ((offer (UseOf site k) (Take (At (Of v e) t 0 r)))))
         (rule ((operand-at site k v e) (owns v s) (accepts-space site k s) (accepts-space site k $Vec)
                (move-edge s $Vec) (!= s $Vec) (copy-layout site k l) (site-region site r))
