@@ -91,8 +91,10 @@ class Premises:
             if (site, position) in self.write_backs and name in seen:
                 self.write_backs[site, position] = seen[name]
         for loop, position, name in graph.table("starts-from").read("int", "int", "str"):
-            if (loop, position) in self.grounded:
+            if (loop, position) in self.grounded and name in seen:
                 self.grounded[loop, position] = seen[name]
+        # Without a space for the init there is none to keep: the rule set lacks something, and is told so later.
+        self.grounded = {key: space for key, space in self.grounded.items() if space >= 0}
 
 
 class PlanReader:
