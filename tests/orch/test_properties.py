@@ -27,7 +27,7 @@ from tilesat.rules.catalogue import preset
 
 NIGHTLY = os.environ.get("TILESAT_PROFILE") == "nightly"
 RANDOM_EXTRACTIONS = 20 if NIGHTLY else 3
-SEEDS = range(500 if NIGHTLY else 12)
+SEEDS = range(500 if NIGHTLY else 6)
 RICH = (10, 27, 31, 42, 106, 122)
 """Seeds of programs in which something is merged, strided, stored block by block, windowed."""
 
@@ -65,7 +65,7 @@ def check_random(before: Program, seed: int) -> list[Decision]:
     return context.decisions
 
 
-@settings(max_examples=settings.default.max_examples if NIGHTLY else 15)
+@settings(max_examples=settings.default.max_examples if NIGHTLY else 6)
 @given(orchestrations())
 def test_found_by_hypothesis(before: Program) -> None:
     """Shrinks to a few statements when something is wrong."""
