@@ -22,7 +22,7 @@ from tilesat.lab.targets import TARGETS, is_targeted
 
 PAGE = Path(__file__).parent / "rules.md"
 EXAMPLES = Path(__file__).parent.parent / "tilesat" / "lab" / "data" / "examples.json"
-TRIED, SECONDS = 60, 8.0
+TRIED, SECONDS = 40, 4.0
 
 HEAD = """# Rules
 

@@ -16,7 +16,9 @@ from tilesat.lab import assert_sound, check
 from tilesat.lab.changes import base_of, changes, undone
 from tilesat.lab.counterexample import count_statements
 from tilesat.lab.target_table import TARGET_OF
+from tilesat.lab.statement import refute
 from tilesat.lab.targets import TARGETS, is_targeted
+from tilesat.rules.statements import STATEMENTS
 
 EXPERIMENTS = Path(__file__).parents[2] / "examples" / "experiments"
 UNSOUND, SOUND = str(EXPERIMENTS / "unsound_rule.py"), str(EXPERIMENTS / "equal_fills.py")
@@ -61,6 +63,13 @@ def test_a_false_statement_refutes_its_rule() -> None:
     report = check(preset("optimal") + rule, examples=100, targets=["loads"])
     assert not report.ok
     assert "rule 'wrong': its statement of soundness is false (random.Random(" in str(report.refutation)
+
+
+@pytest.mark.parametrize("name", sorted(STATEMENTS))
+def test_statements_of_shipped_rules_hold(name: str) -> None:
+    rule = preset("optimal")[name]
+    assert rule.sound is STATEMENTS[name]
+    assert refute(rule, tries=200) is None
 
 
 def test_equal_arguments_give_equal_reports() -> None:

@@ -25,12 +25,13 @@ from tilesat.rules import (
     resolve,
 )
 from tilesat.rules.rule import RuleSet
+from tilesat.rules.statements import stated
 
 
 @lru_cache(maxsize=1)
 def reference() -> RuleSet:
     """Decides as the documents say; does the sound thing where that would give a wrong program."""
-    return (_inference() + _orchestration().rules).without("want-seed-in-place").renamed("reference")
+    return stated(_inference() + _orchestration().rules).without("want-seed-in-place").renamed("reference")
 
 
 def _inference() -> RuleSet:
@@ -48,7 +49,7 @@ def optimal() -> RuleSet:
     """Every sound placement besides what the reference decides; the cost model chooses."""
     rules = _inference() + levels.RULES + contents.RULES + placement.RULES
     orchestration = _orchestration().without(*orch_gather.DOCUMENTED_FORMS)
-    return (rules + orchestration.rules + orch_reuse.OFFERS + orch_strides.OFFERS).renamed("optimal")
+    return stated(rules + orchestration.rules + orch_reuse.OFFERS + orch_strides.OFFERS).renamed("optimal")
 
 
 @lru_cache(maxsize=1)
