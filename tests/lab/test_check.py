@@ -15,8 +15,8 @@ from tilesat.cli import main
 from tilesat.lab import assert_sound, check
 from tilesat.lab.changes import base_of, changes, undone
 from tilesat.lab.counterexample import count_statements
-from tilesat.lab.target_table import TARGET_OF
 from tilesat.lab.statement import refute
+from tilesat.lab.target_table import TARGET_OF
 from tilesat.lab.targets import TARGETS, is_targeted
 from tilesat.rules.statements import STATEMENTS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -183,7 +183,7 @@ def _blamed(
     program: Program,
     changed: Sequence[Change],
 ) -> tuple[Decision, ...]:
-    """Decisions of the faulty result that name a culprit, else those that the right rules do not make."""
+    """Decisions of the faulty result that name a culprit, else those in which it differs from the right one."""
     made = _decisions(outcome, fault.variant)
     named = [decision for decision in made if not set(culprits).isdisjoint(decision.rules)]
     if named:
@@ -192,9 +192,12 @@ def _blamed(
     for change in changed:
         rules = undone(rules, change)
     right = examine(program, rules if changed else trial.base, trial.target, trial.samples, trial.seed)
-    known = {(d.kind, d.text) for d in _decisions(right, fault.variant)}
+    should = _decisions(right, fault.variant)
+    known, told = ({(d.kind, d.text) for d in found} for found in (should, made))
     fresh = [decision for decision in made if (decision.kind, decision.text) not in known]
-    return tuple(fresh[:MOST_DECISIONS])
+    # A rule may also do harm by what is not done because of it.
+    missed = [replace(d, text=f"no longer: {d.text}") for d in should if (d.kind, d.text) not in told]
+    return tuple((fresh + missed or made)[:MOST_DECISIONS])
 
 
 def _decisions(outcome: Outcome, variant: str) -> list[Decision]:
