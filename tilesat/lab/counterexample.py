@@ -103,7 +103,7 @@ def find_counterexample(
     """The program of ``seed``, which has ``fault``, made small."""
     start = time.monotonic()
     # Drawing random results takes time that a fault of the documented one does not need.
-    samples = 0 if fault.variant == DOCUMENTED or fault.kind == CRASH else samples
+    samples = 0 if fault.variant == DOCUMENTED else samples
     trial = _Trial(rules, base, target, samples, seed, bool(changed))
     program = reduced(target.program(seed), trial.is_faulty, seconds * REDUCE_SHARE)
     if count_statements(program) > FEW:
