@@ -37,11 +37,11 @@ STATUSES = ("optimal", "heuristic", "bounded", "time limit")
 class PassResult:
     """What a pass made of a program.
 
-    ``decisions`` are in program order, ``diagnostics`` say where the pass departed from the documents or what
-    it found suspicious, ``timings`` are seconds per stage, added up over threads. ``cost`` is the sum over the InCore
-    functions under the cost model, ``reference_cost`` the same for what the reference rules make of the program,
-    ``lower_bound`` what no placement can beat, ``status`` how sure the search is (``reference`` where nothing was searched). ``waterfall``
-    has, on request, where the savings come from.
+    ``decisions`` are in program order, ``diagnostics`` say where the pass departed from the documents or what it found
+    suspicious, ``timings`` are seconds per stage, added up over threads. ``cost`` is the sum over the InCore functions
+    under the cost model, ``reference_cost`` the same for what the reference rules make of the program, ``lower_bound``
+    what no placement can beat, ``status`` how sure the search is (``reference`` where nothing was searched).
+    ``waterfall`` has, on request, where the savings come from.
     """
 
     program: Program
