@@ -6,7 +6,7 @@ Places generated programs by local search and exactly, and writes a table::
 
 The gap of a program is what the local result costs above the exact one; where the exact search ends without proof,
 above its lower bound. ``small`` are random programs as the property tests use them, with all features; the others are
-others are straight lines and nests of depth 3 of so many ops. Counts do not depend on the machine, except where a time limit ends
+straight lines and nests of depth 3 of so many ops. Counts do not depend on the machine, except where a time limit ends
 a search.
 """
 
