@@ -1,10 +1,11 @@
 """Memory SSA of one function: which tiles share a buffer, and when a buffer changes.
 
 Tiles that may name one buffer form a *group*: plain aliases, zero-copy views, results of ops that
-reuse an argument, and, where a carried slot or an if result is written in place, everything that
-flows into it. Each group has *versions*: a write makes a new one, a loop whose body writes the group
-starts its body and leaves with a fresh one, and so does an if with a write in a branch. Two reads of
-a group see the same contents exactly when their versions agree (design section 7).
+reuse an argument, tiles in one declared allocation, and, where a carried slot or an if result is
+written in place, everything that flows into it. Each group has *versions*: a write makes a new one, a
+loop whose body writes the group starts its body and leaves with a fresh one, and so does an if with a
+write in a branch. Two reads of a group see the same contents exactly when their versions agree (design
+section 7).
 
 Versions come in two kinds. ``written`` changes only at writes; ``ordered`` also changes at every
 synchronisation, cross-core or unknown effect, so that nothing keyed by it moves across one.
@@ -34,7 +35,7 @@ from tilesat.ir.nodes import (
     Yield,
 )
 from tilesat.ir.ops import OpInfo, op_info
-from tilesat.ir.types import TensorType, TileType
+from tilesat.ir.types import TensorType, TileType, TupleType
 from tilesat.ir.walk import has_opaque, names_in, reads
 
 COPIES = frozenset({"tile.move", "tile.extract"})
@@ -121,9 +122,12 @@ class MemorySSA:
         """(site, group) -> (written, ordered) version that the statement reads."""
         self.entry_versions: dict[tuple[int, str], Versions] = {}
         """(region, group) -> versions before a branch or loop, where every trip of the loop starts with the same."""
+        self._behind: dict[str, tuple[str, ...]] = {}
+        """What a text that is not modelled binds -> the buffers it speaks of, any of which that may be."""
         self._writes: dict[int, tuple[str, ...]] = {}
         self._barriers = [is_barrier(stmt) for stmt in index.sites]
         self._join_buffers()
+        self._overlaid = self._join_allocations()
         self._join_phis()
         self._collect_writes()
         self._origins = self._find_origins()
@@ -148,11 +152,55 @@ class MemorySSA:
 
     def _join_buffers(self) -> None:
         for stmt in self.index.sites:
+            if isinstance(stmt, OpaqueStmt):
+                self._join_text(stmt)
+            self._join_results(stmt)
             if not isinstance(stmt, Assign) or not isinstance(stmt.type, (TileType, TensorType)):
                 continue
             source = self.shared_source(stmt.value)
             if source is not None:
                 self.groups.union(stmt.name, source)
+
+    def _join_text(self, stmt: OpaqueStmt) -> None:
+        """What a text binds may be any of the buffers it speaks of; tiles stay apart, for they take room each."""
+        for bound in stmt.binds:
+            self._behind[bound] = tuple(name for name in stmt.names if self._has_buffer(name))
+            for name in self._behind[bound]:
+                if not isinstance(self.index.types.get(name), TileType):
+                    self.groups.union(bound, name)
+
+    def _join_results(self, stmt: Stmt) -> None:
+        """Join the tensors that a call or unknown op gives with those that it is given: it may return them."""
+        call = called(stmt)
+        if not isinstance(stmt, Assign) or call is None or not isinstance(stmt.type, (TensorType, TupleType)):
+            return
+        if isinstance(call, OpCall) and op_info(call.op) is not None:
+            return
+        for name in names_in(call):
+            if isinstance(self.index.types.get(name), TensorType):
+                self.groups.union(stmt.name, name)
+
+    def _join_allocations(self) -> set[str]:
+        """Join the tiles of each declared allocation; those made there where others are made too overwrite them."""
+        allocated: dict[str, list[str]] = {}
+        for name in self.index.tile_names():
+            type_ = self.index.types[name]
+            if isinstance(type_, TileType) and type_.memref is not None:
+                allocated.setdefault(type_.memref, []).append(name)
+        overlaid: set[str] = set()
+        for names in allocated.values():
+            made = [name for name in names if self._is_made(name)]
+            if len(made) > 1:
+                overlaid.update(made)
+            for name in names[1:]:
+                self.groups.union(names[0], name)
+        return overlaid
+
+    def _is_made(self, name: str) -> bool:
+        """Whether a statement makes ``name``, and not only a view, another name or a change of what is there."""
+        site = self.index.definitions[name].site
+        stmt = self.index.sites[site] if site >= 0 else None
+        return isinstance(stmt, Assign) and self.shared_source(stmt.value) is None
 
     def shared_source(self, value: Expr) -> str | None:
         """The variable whose buffer the result of ``value`` is."""
@@ -211,6 +259,12 @@ class MemorySSA:
     def _written_names(self, site: int) -> list[str]:
         """Variables whose buffers the statement at ``site`` may change."""
         stmt = self.index.sites[site]
+        made = [stmt.name] if isinstance(stmt, Assign) and stmt.name in self._overlaid else []
+        changed = self._changed_names(stmt)
+        return [*made, *changed, *(name for bound in changed for name in self._behind.get(bound, ()))]
+
+    def _changed_names(self, stmt: Stmt) -> list[str]:
+        """Variables bound before ``stmt`` whose buffers it may change."""
         if isinstance(stmt, OpaqueStmt):
             return [name for name in stmt.names if self._has_buffer(name)]
         call = called(stmt)
@@ -228,13 +282,13 @@ class MemorySSA:
         return []
 
     def _has_buffer(self, name: str) -> bool:
-        return isinstance(self.index.types.get(name), (TileType, TensorType))
+        return name in self._behind or isinstance(self.index.types.get(name), (TileType, TensorType))
 
     def _collect_writes(self) -> None:
         for site, stmt in enumerate(self.index.sites):
             names = self._written_names(site)
             groups = dict.fromkeys(self.group(name) for name in names)
-            if any(isinstance(self.index.types.get(name), TensorType) for name in names):
+            if any(name in self._behind or isinstance(self.index.types.get(name), TensorType) for name in names):
                 groups[GLOBAL_MEMORY] = None
             if isinstance(called(stmt), (FuncCall, Submit)) or isinstance(stmt, OpaqueStmt):
                 groups[GLOBAL_MEMORY] = None
