@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tilesat.bridge.rebuild import Rebuilder, with_target
 from tilesat.bridge.retype import operand_type, retyped_call
 from tilesat.bridge.schedule import Execution, Schedule, Scheduler
@@ -9,7 +11,7 @@ from tilesat.extract.graph import Choice
 from tilesat.extract.places import PlaceGraph
 from tilesat.ir.deduce import deduce_call
 from tilesat.ir.nodes import Assign, Expr, ListExpr, OpCall, Stmt, Var
-from tilesat.ir.types import MemorySpace, TileType
+from tilesat.ir.types import MemorySpace, TileType, Type
 from tilesat.ir_terms.relations import SPACE_NUMBERS, SPACES
 
 
@@ -131,8 +133,16 @@ class PlaceElaborator(Rebuilder):
         type_ = deduce_call(call, [operand_type(arg, self.types) for arg in call.args])
         if type_ is None:
             type_ = self._stated_type(execution, call)
+        type_ = self._in_allocation(execution.name, type_)
         self.types[execution.name] = type_
         return Assign(execution.name, type_, call)
+
+    def _in_allocation(self, name: str, type_: Type) -> Type:
+        """``type_`` in the allocation that the input declares for tile ``name``."""
+        old = self.index.types.get(name)
+        if not isinstance(old, TileType) or not isinstance(type_, TileType) or old.space is not type_.space:
+            return type_
+        return replace(type_, memref=old.memref)
 
     def _load(self, execution: Execution) -> Assign:
         """A load where it stands, told to land where it is wanted."""

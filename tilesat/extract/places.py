@@ -20,6 +20,7 @@ from tilesat.ir.types import MemorySpace, TileType
 from tilesat.ir_terms.decode import Decoder
 from tilesat.ir_terms.egraph import EGraph
 from tilesat.ir_terms.facts import LOAD
+from tilesat.ir_terms.placement_facts import NAMED_SLOT
 from tilesat.ir_terms.relations import SPACES
 from tilesat.ir_terms.relations.placement import WAYS
 
@@ -186,9 +187,11 @@ class PlaceGraph:
         moving = self.floating | self.makers | self.views | self.aliases
         fixed = 0
         for site, stmt in enumerate(self.index.sites):
-            if isinstance(stmt, Assign) and stmt.name in moving:
-                continue
             slots = sorted(self._operands.get(site, ()))
+            if isinstance(stmt, Assign) and stmt.name in moving:
+                # What its keywords and attributes name must be there, wherever it is made.
+                self.choices.roots += [self.operand_class[site, slot] for slot in slots if slot >= NAMED_SLOT]
+                continue
             is_tile = isinstance(stmt, Assign) and isinstance(stmt.type, TileType)
             if not slots and not is_tile:
                 fixed += 1
@@ -334,9 +337,14 @@ class PlaceGraph:
     def _way_slice(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
         source, offsets, shape, region = args
         child = self._numbers.get(source)
-        if child is not None:
+        if child is not None and self._is_static(self.at[child][0]):
             window = self.exprs(offsets), self.exprs(shape)
             self._add(cls, "Slice", (*window, region), (child,), self.model.statement(), reasons)
+
+    def _is_static(self, content: Any) -> bool:
+        """Whether the valid extents of ``content`` are numbers, so that those of its windows can be told."""
+        types = [self.index.types[name] for name, _ in self.members.get(content, ())]
+        return all(isinstance(extent, int) for t in types if isinstance(t, TileType) for extent in t.valid_shape)
 
     def _way_move(self, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
         source, origin, target, layout, region = args

@@ -159,6 +159,11 @@ def opaque_names(expr: Expr) -> Iterator[str]:
             stack.extend(children(node))
 
 
+def has_call(*exprs: Expr) -> bool:
+    """Whether something in ``exprs`` is a call or an unmodelled text: what it gives may depend on when it runs."""
+    return any(isinstance(e, (OpCall, FuncCall, Submit, OpaqueExpr)) or has_call(*children(e)) for e in exprs)
+
+
 def names_in_type(type_: Type) -> Iterator[str]:
     """Names of variables ``type_`` depends on."""
     if isinstance(type_, TupleType):

@@ -16,6 +16,7 @@ from tilesat.ir.nodes import (
     If,
     OpaqueStmt,
     OpCall,
+    Stmt,
     TupleGet,
     Var,
     While,
@@ -27,9 +28,9 @@ from tilesat.ir.types import MemorySpace, TensorType, TileType
 from tilesat.ir.walk import names_in, own_exprs
 from tilesat.ir_terms.encode import Rows
 from tilesat.ir_terms.facts import LOAD, ON_CHIP
-from tilesat.ir_terms.floating import Floating, tile_source
+from tilesat.ir_terms.floating import Floating, asks_again, tile_source
 from tilesat.ir_terms.relations import SPACE_NUMBERS
-from tilesat.ir_terms.windows import begins_on_block, keeps_boxes
+from tilesat.ir_terms.windows import begins_on_block, is_sure, keeps_boxes
 from tilesat.rules.moves import INIT_SLOT, YIELD_SLOT
 
 EXTRACT, MOVE, STORE = "tile.extract", "tile.move", "tile.store"
@@ -70,6 +71,7 @@ class PlacementCollector:
         self._move_edges = sorted(move_edges(chip))
         self._floats = Floating(index, memory, standing.keys())
         self.floating = self._floats.names()
+        self.named = self._find_named()
         self._regions()
         self._edges()
         self._sites()
@@ -85,6 +87,21 @@ class PlacementCollector:
         assert isinstance(type_, TileType)
         assert type_.space is not None, f"{name} has no space"
         return type_.space
+
+    def _find_named(self) -> set[str]:
+        """Tiles that something reads other than as an operand or what flows into a slot: under their own name."""
+        found = {
+            name
+            for stmt in self.index.sites
+            for expr in _read_by_name(stmt)
+            for name in names_in(expr)
+            if name in self.tiles
+        }
+        for stmt in reversed(self.index.sites):
+            # What a name stands for that stays is read by that statement.
+            if isinstance(stmt, Assign) and isinstance(stmt.value, Var) and stmt.name in found:
+                found.add(stmt.value.name)
+        return found
 
     # ----------------------------------------------------------------------- structure
 
@@ -147,12 +164,8 @@ class PlacementCollector:
                 self._producer(site, stmt)
             elif isinstance(call, OpCall):
                 self._operands(site, call, op_info(call.op))
-            elif isinstance(stmt, (For, While)):
-                self._named_operands(site, [e for e in own_exprs(stmt) if not isinstance(e, Var)])
-            elif isinstance(stmt, OpaqueStmt):
-                self._named_operands(site, [Var(name) for name in stmt.names])
-            elif not isinstance(stmt, Yield):
-                self._named_operands(site, own_exprs(stmt))
+            else:
+                self._named_operands(site, _read_by_name(stmt))
 
     def _producer(self, site: int, stmt: Assign) -> None:
         name, value = stmt.name, stmt.value
@@ -163,11 +176,12 @@ class PlacementCollector:
             self._add("floating", name)
             self._floating(site, stmt, source)
             return
-        if isinstance(value, Var):
+        if isinstance(value, Var) and name not in self.named:
             self._add("same-as", name, value.name)
             self._add("own-alias", name, value.name)
             return
-        if info is not None and info.is_view and source is not None and source in self.tiles:
+        if info is not None and info.is_view and source in self.tiles and not asks_again(value):
+            assert source is not None
             self._home(name)
             self._view(site, name, source, call)
             self._add("own-view", name, source)
@@ -180,7 +194,7 @@ class PlacementCollector:
             return
         if info is not None and info.retargetable:
             self._makes(site, name, call)
-        elif info is not None and info.output_rule is OutputRule.INHERIT and source in self.tiles:
+        elif info is not None and _leaves_in_operand(info) and source in self.tiles:
             assert source is not None
             self._add("follows", name, source)
         else:
@@ -200,6 +214,7 @@ class PlacementCollector:
         if name in self.standing:
             assert isinstance(value, OpCall)
             self._load(site, name, value)
+            self._named_operands(site, beside_operands(value))
             for region in sorted(self._allowed(name)):
                 self._add("stands", name, region)
             for space in sorted(self._load_spaces(name)):
@@ -210,6 +225,7 @@ class PlacementCollector:
             return
         assert isinstance(value, OpCall)
         if value.op in COPIES:
+            self._named_operands(site, beside_operands(value))
             relation = "extract-at" if value.op == EXTRACT else "copied-at"
             made = self._version(site, source)
             for version in self._floats.read_versions(name):
@@ -235,6 +251,7 @@ class PlacementCollector:
 
     def _view(self, site: int, name: str, source: str, call: OpCall | None) -> None:
         assert call is not None
+        self._named_operands(site, beside_operands(call))
         self._add("view-at", site, name, source)
         self._add("lookable", site, SPACE_NUMBERS[self.space(name)])
         info = op_info(call.op)
@@ -260,6 +277,8 @@ class PlacementCollector:
         outer = self.index.sites[self.definition_site[name]]
         if not isinstance(stmt, Assign) or not isinstance(stmt.value, OpCall) or not isinstance(outer, Assign):
             return
+        if name in self.named:
+            return
         assert isinstance(outer.value, OpCall)
         origin = tile_source(stmt.value)
         if outer.value.op == stmt.value.op and stmt.value.op in ("tile.reshape", "tile.transpose_view"):
@@ -267,15 +286,26 @@ class PlacementCollector:
                 self._add("equal-type", name, origin)
 
     def _fixed(self, site: int, name: str, call: OpCall) -> None:
-        """Regions around the readers of ``name`` in which nothing is bound that the call reads besides its source."""
+        """Regions around the readers of ``name`` in front of which the call can be made.
+
+        Nothing is bound in them that it reads besides its source, and none keeps it from being made where it fails.
+        """
         names = {other for arg in call.args[1:] for other in names_in(arg)}
-        names |= {other for _, value in call.kwargs for other in names_in(value)}
+        names |= {other for _, value in (*call.kwargs, *call.attrs) for other in names_in(value)}
+        source = tile_source(call)
+        everywhere = source is not None and is_sure(call, self.index.types[source], self.index)
         bound_in = [self.index.definitions[other].region for other in names if other in self.index.definitions]
         regions = {self.index.region_of[reader] for reader in self._floats.all_readers(name)}
         around = {region for inner in regions for region in self.index.ancestors(inner)}
         for region in sorted(around | set(self.index.ancestors(self.index.region_of[site]))):
-            if not any(self.index.is_inside(other, region) for other in bound_in):
+            is_fixed = not any(self.index.is_inside(other, region) for other in bound_in)
+            if is_fixed and (everywhere or self._surely_runs(region)):
                 self._add("fixed-in", site, region)
+
+    def _surely_runs(self, region: int) -> bool:
+        """Whether who comes to the structure around ``region`` runs it at least once."""
+        body = self.index.regions[region]
+        return body.kind not in ("then", "else") and bool(body.trips)
 
     # ---------------------------------------------------------------- loads and creates
 
@@ -294,7 +324,7 @@ class PlacementCollector:
         return {self.space(name)} | ({MemorySpace.Vec, MemorySpace.Mat} if is_open else set())
 
     def _load(self, site: int, name: str, call: OpCall) -> None:
-        if self.memory.is_written(name):
+        if self.memory.is_written(name) or name in self.named or asks_again(call):
             return
         source = next(names_in(call.args[0]), None)
         every = self.memory.use_versions[site, GLOBAL_MEMORY][1]
@@ -334,13 +364,13 @@ class PlacementCollector:
             if call.op == MOVE and position == 0:
                 now = self.space(arg.name)
                 spaces = [s for s in ON_CHIP if s is now or self._moves(s, site)]
-            elif allowed:
+            elif allowed and not (info is not None and _stays_beside(info)):
                 spaces = list(allowed)
             else:
                 spaces = [self.space(arg.name)]
-            self._operand(site, position, arg.name, spaces, copyable=position not in written and info is not None)
-        nested = [arg for arg in call.args if not isinstance(arg, Var)]
-        self._named_operands(site, [*nested, *(value for _, value in (*call.kwargs, *call.attrs))])
+            is_shared = info is None or info.is_view or position in written
+            self._operand(site, position, arg.name, spaces, copyable=not is_shared)
+        self._named_operands(site, beside_operands(call))
 
     def _converts(self, store: OpCall) -> bool:
         """Whether ``store`` changes the dtype on its way, which only the way out of Acc does."""
@@ -421,6 +451,36 @@ class PlacementCollector:
 
 
 NAMED_SLOT = 3000
+
+
+def _leaves_in_operand(info: OpInfo) -> bool:
+    """Whether the result is the first operand, written in place, wherever that is."""
+    return info.output_rule is OutputRule.INHERIT and 0 in info.effects
+
+
+def _stays_beside(info: OpInfo) -> bool:
+    """Whether the result is in the space of the first operand, which is read: there it stays."""
+    return info.output_rule is OutputRule.INHERIT and 0 not in info.effects
+
+
+def beside_operands(call: OpCall) -> list[Expr]:
+    """What ``call`` reads other than as operands: nested expressions, keywords, attributes."""
+    nested = [arg for arg in call.args if not isinstance(arg, Var)]
+    return [*nested, *(value for _, value in (*call.kwargs, *call.attrs))]
+
+
+def _read_by_name(stmt: Stmt) -> list[Expr]:
+    """What ``stmt`` reads that is neither an operand of an op nor flows into a slot."""
+    if isinstance(stmt, OpaqueStmt):
+        return [Var(name) for name in stmt.names]
+    if isinstance(stmt, (For, While, Yield)):
+        return [expr for expr in own_exprs(stmt) if not isinstance(expr, Var)]
+    call = called(stmt)
+    if isinstance(call, OpCall):
+        return beside_operands(call)
+    if isinstance(stmt, Assign) and isinstance(stmt.value, (Var, TupleGet)):
+        return []
+    return list(own_exprs(stmt))
 
 
 def is_row_major(tile: TileType) -> bool:

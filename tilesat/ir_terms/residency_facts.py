@@ -14,10 +14,8 @@ from tilesat.ir.nodes import (
     Assign,
     Comment,
     Const,
-    Expr,
     For,
     FuncCall,
-    OpaqueExpr,
     OpCall,
     Return,
     Stmt,
@@ -28,12 +26,14 @@ from tilesat.ir.nodes import (
 )
 from tilesat.ir.ops import op_info
 from tilesat.ir.types import Direction, MemorySpace, TensorType, TileType
-from tilesat.ir.walk import children, names_in, names_in_type, reads
+from tilesat.ir.walk import has_call, names_in, names_in_type, reads
 from tilesat.ir_terms.encode import Rows
 from tilesat.ir_terms.facts import LOAD
 from tilesat.ir_terms.relations import SPACE_NUMBERS
 
 BRIDGE_MARK = "__compiler_tensor_to_tile_mat_bridge"
+# Stands for what a call inside an offset or extent gives, among the variables that are bound in a loop.
+CALL_RESULT = "the result of a call"
 RESIDENT_SPACES = (MemorySpace.Mat, MemorySpace.Left, MemorySpace.Right)
 _STAGES = frozenset({"tile.move", "tile.extract"})
 _PASSES_ON = _STAGES | {"tile.transpose_view"}
@@ -100,7 +100,7 @@ class ResidencyCollector:
                 self._add("uncertain-trips", site, why)
             header = (stmt.start, stmt.stop, stmt.step) if isinstance(stmt, For) else (stmt.condition,)
             header = (*header, *(carry.init for carry in stmt.carries))
-            if any(_has_call(expr) for expr in header):
+            if has_call(*header):
                 first = index.regions[index.arms[site, 0]].sites
                 self._add("ordering-at", first[0] if first else site)
         for region in index.regions:
@@ -161,6 +161,10 @@ class ResidencyCollector:
                 names.update(dict.fromkeys(names_in_type(stmt.type)))
             for name in names:
                 self._add("uses-name", site, name)
+            if has_call(*exprs):
+                # Each trip asks anew: the memory that it reads may have changed.
+                self._add("uses-name", site, CALL_RESULT)
+                self._add("name-region", CALL_RESULT, self.index.region_of[site])
 
     def _uses(self) -> None:
         counts = Counter(name for stmt in self.index.sites for name in reads(stmt))
@@ -279,10 +283,6 @@ def _uncertain(loop: For | While) -> list[str]:
     if int_value(loop.start) is None or int_value(loop.stop) is None:
         return ["the loop's bounds are not constant"]
     return []
-
-
-def _has_call(expr: Expr) -> bool:
-    return isinstance(expr, (OpCall, FuncCall, Submit, OpaqueExpr)) or any(map(_has_call, children(expr)))
 
 
 def _escape(stmt: Stmt) -> str:

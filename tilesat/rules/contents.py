@@ -32,9 +32,9 @@ RULES: tuple[Rule, ...] = (
     ),
     _rule(
         "contents-of-window",
-        "a slice and an extract of equal offsets and shape hold the same",
+        "a slice and an extract of equal offsets and shape hold the same; not a slice that states a pad",
         """
-        (rule ((view-at site h m) (= c (Of h e)) (= s (Assign site n type (Op "tile.slice" args kwargs attrs)))
+        (rule ((view-at site h m) (= c (Of h e)) (= s (Assign site n type (Op "tile.slice" args (NoName) attrs)))
                (= args (Cons x (Cons (ListE shape) (Cons (ListE offsets) (Nil))))))
               ((union c (Window (Of m e) offsets shape))))
         (rule ((extract-at site h f m e) (operand site 1 row) (operand site 2 col) (operand site 3 (ListE shape)))
