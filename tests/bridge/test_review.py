@@ -332,3 +332,42 @@ return r
     for options in ((), ("assume_noalias",)):
         result = tilesat.infer_tile_memory_space(given, rules="optimal", hardware="910b", options=options)
         assert body_of(result).count("tile.load") == 2
+
+
+# ---------------------------------------------------------------------------- slots and lanes
+
+SLOT_FROM_COPY = """
+t = pl.load(x, [0, 0], [16, 32])
+c = pl.tile.extract(t, 0, 0, [16, 32], target_memory=pl.Mem.Vec)
+for i, (w,) in pl.range(3, init_values=(c,)):
+    {write}
+    e = pl.add(w, t)
+    r = pl.yield_(e)
+q = pl.store(r, [0, 0], o)
+return q
+"""
+
+
+@pytest.mark.parametrize(("write", "stays"), [("pl.tile.write(t, [0, 0], 7.0)", True), ("u = pl.exp(t)", False)])
+def test_a_slot_keeps_its_own_buffer_beside_a_source_that_is_written(write: str, stays: bool) -> None:
+    """The slot may live in the buffer of what seeds it; as a view of ``t`` it would change with ``t``."""
+    params = "x: pl.Tensor[[16, 32], pl.FP32], o: pl.Out[pl.Tensor[[16, 32], pl.FP32]]"
+    given = tilesat.parse(program(function(SLOT_FROM_COPY.format(write=write), params=params)))
+    assert ("tile.extract" in body_of(place(given, hardware="910b"))) is stays
+
+
+@pytest.mark.parametrize(
+    ("loop", "leaves"), [("pl.split_aiv(2, mode=pl.SplitMode.UP_DOWN)", False), ("pl.range(2)", True)]
+)
+def test_copies_stay_in_the_lane_that_makes_them(loop: str, leaves: bool) -> None:
+    """A loop over vector lanes is no repetition: each lane has its own Vec memory."""
+    body = f"""
+t = pl.load(x, [0, 0], [16, 32], target_memory=pl.Mem.Mat)
+for lane in {loop}:
+    e = pl.add(t, t)
+    pl.store(e, [0, 0], o)
+"""
+    params = "x: pl.Tensor[[16, 32], pl.FP32], o: pl.Out[pl.Tensor[[16, 32], pl.FP32]]"
+    lines = body_of(place(tilesat.parse(program(function(body, params=params))), hardware="950")).splitlines()
+    moves = [line for line in lines if "tile.move(t" in line]
+    assert [not line.startswith(" ") for line in moves] == [leaves]

@@ -76,10 +76,19 @@ class Floating:
         return True
 
     def _is_stable(self, name: str, source: str) -> bool:
-        """Whether ``source`` holds the same at every read of ``name`` as where the copy is made."""
+        """Whether ``source`` holds the same at every read of ``name`` as where the copy is made.
+
+        A slot may take over the buffer of what flows into it, so a copy that does keeps it apart from a source that
+        is written at any time.
+        """
         group = self.memory.group(source)
+        if self.memory.is_written(source) and any(self._is_flow(site) for site in self.all_readers(name)):
+            return False
         made = self.memory.use_versions[self.index.definitions[name].site, group][1]
         return all(self.memory.use_versions[site, group][1] == made for site in self.all_readers(name))
+
+    def _is_flow(self, site: int) -> bool:
+        return isinstance(self.index.sites[site], (For, While, Yield))
 
     def all_readers(self, name: str) -> list[int]:
         """Sites that read ``name`` or a view, alias or copy of it."""

@@ -133,11 +133,19 @@ class PlacementCollector:
             if name not in self.floating:
                 by_group[self.memory.group(name)].append(name)
         for (region, group), (_, version) in self.memory.entry_versions.items():
+            if self._is_lane(region):
+                continue
             for name in by_group.get(group, ()):
                 if not self.index.is_inside(self.index.definitions[name].region, region):
                     self._add("live-in", region, name, version)
         for name in self.floating & self.standing.keys():
             self._live_load(name)
+
+    def _is_lane(self, region: int) -> bool:
+        """Whether ``region`` is the body of a loop over vector lanes: what is in it belongs to one lane."""
+        owner = self.index.regions[region].owner
+        stmt = self.index.sites[owner] if owner >= 0 else None
+        return isinstance(stmt, For) and stmt.kind == "split_aiv"
 
     def _live_load(self, name: str) -> None:
         """A load serves every region around its readers, up to the outermost it may stand in."""
