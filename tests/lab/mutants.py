@@ -60,8 +60,6 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("hold-written-source", GONE, "panels"),
     Mutant("hold-unsafe-source", GONE, "rooms"),
     Mutant("evidence-overlap", GONE, "panels"),
-    Mutant("evidence-overlap", SWAPPED, "panels", "(actual n i b) (storage b r)", "(actual n i b) (storage b q)",
-           "another storage"),
     Mutant("stand-outside", DROPPED, "panels", "(= 0 (held s l))", "(= kept (held s l))"),
     Mutant("hoist-load", DROPPED, "panels", "(= 0 (obstacles s))", "(= kept (obstacles s))"),
     # Where tiles live, and which copies that takes.
@@ -83,7 +81,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("seen-where-it-went", GONE, "writes"),
     Mutant("split-sum-in-vec", GONE, "writes"),
     Mutant("peel-zero-fill", DROPPED, "seeds", "(zero-fill u)", ""),
-    Mutant("peel-zero-fill", BOUND, "seeds", "(trips l n) (>= n 1)", "", "loops that may not run"),
+    Mutant("peel-zero-fill", BOUND, "zeros", "(trips l n) (>= n 1)", "", "loops that may not run"),
     Mutant("retarget-load", SPACE, "seeds", "(can-land s)", ""),
     # What holds the same.
     Mutant("contents-of-copy", EPOCH, "copies", "((union (Of w f) (Of v e)))",
@@ -98,7 +96,6 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("view-back", DROPPED, "views", "(equal-type h x)", "(view-at site h x)"),
     Mutant("take-equal", DROPPED, "views", "(equal-type h x)", "(view-at at h x)"),
     Mutant("equal-loads", EPOCH, "loads", "(load-at q w g m)", "(load-at q w h m)"),
-    Mutant("equal-loads", REGION, "loads", "(ancestor r b d)", "(ancestor b r d)"),
     Mutant("equal-standing-loads", SWAPPED, "panels", '(Op "tile.load" args more notes)',
            '(Op "tile.load" others more notes)', "other windows"),
     # Ways to have it.
@@ -109,7 +106,6 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("move", SPACE, "any", "(may-reach c s) (move-edge s t)", "(may-reach c s) (stop t)"),
     Mutant("keep-from-outside", DROPPED, "any", "(live r c)", ""),
     Mutant("live-view", DROPPED, "copies", "(fixed-in site r)", ""),
-    Mutant("load-anywhere", REGION, "panels", "(stands v r)", "(region r q d)"),
     Mutant("look-at-copy", SPACE, "views", "(view-at site h m) (lookable site s)", "(view-at site h m)"),
     Mutant("cut-window", SPACE, "views", "(may-reach (Of m e) s) (cut-edge s t)", "(may-reach (Of m e) s)"),
     Mutant("flow-own", SPACE, "slots", "(slot-may l k s) (owns v s)) ((offer (FlowOf site slot s)",

@@ -47,7 +47,7 @@ class Judge:
     Where an entry function cannot be evaluated, the kernels are evaluated on their own.
     """
 
-    def __init__(self, program: Program, chip: Hardware | None, seeds: Sequence[int] = (0,)) -> None:
+    def __init__(self, program: Program, chip: Hardware | None, seeds: Sequence[int] = (0, 1)) -> None:
         self.program = program
         self.chip = chip
         self._paths = _transfers(program, chip)

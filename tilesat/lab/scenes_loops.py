@@ -40,7 +40,7 @@ def accumulate(b: Builder, seeds: list[TileVar], updates: list[Callable[[TileVar
 
 def loop(b: Builder, carried: list[Carried], body: Callable[[ScalarVar], None] = lambda index: None) -> None:
     """A loop of any kind, most often a sequential one of a known number of trips."""
-    if b.choices.chance(4):
+    if b.choices.chance(3):
         counted_loop(b, some_bounds(b), carried, body, loop_kind(b))
     else:
         counted_loop(b, constant_bounds(b.choices.integer(1, 3)), carried, body)
@@ -179,6 +179,21 @@ def mixed_carries(b: Builder) -> None:
         return made[0]
 
     carried[0] = _with_update(carried[0], mix)
+    loop(b, carried)
+    for result in b.scope.tiles[-2:]:
+        use(b, result)
+
+
+def exchanged(b: Builder) -> None:
+    """Two carries in memories that no move connects both ways, which every trip exchanges."""
+    shape, dtype = _accumulator_type(b)
+    first = product_like(b, shape, dtype)
+    second = load(b, shape, dtype, None, b.choices.pick((Mem.Vec, Mem.Mat)))
+    carried = [tile_carry(b, tile, lambda carry: carry) for tile in (first, second)]
+    left, right = (carry.tile for carry in carried)
+    assert left is not None
+    assert right is not None
+    carried = [_with_update(carried[0], lambda _carry: right), _with_update(carried[1], lambda _carry: left)]
     loop(b, carried)
     for result in b.scope.tiles[-2:]:
         use(b, result)

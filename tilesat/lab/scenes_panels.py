@@ -173,6 +173,27 @@ def sliced_panel(b: Builder) -> None:
     some_loop(b, body)
 
 
+def same_panel(b: Builder) -> None:
+    """A block loaded twice in every trip, multiplied with itself."""
+    tensor = source(b)
+    extent = b.choices.pick(b.extents)
+
+    def body(index: ScalarVar) -> None:
+        first, second = (marked_load(b, tensor, Mem.Mat, index, (extent, extent), sure=True) for _ in range(2))
+        staged(b, first, second)
+
+    some_loop(b, body)
+
+
+def pipelined_panel(b: Builder) -> None:
+    """Panels in a loop that is lowered to a pipeline."""
+
+    def body(index: ScalarVar) -> None:
+        staged(b, *pair(b, index))
+
+    counted_loop(b, constant_bounds(b.choices.integer(1, 3)), [], body, "pipeline")
+
+
 def odd_reader(b: Builder) -> None:
     """A panel staged for a product, which an op that nobody knows reads too."""
 
