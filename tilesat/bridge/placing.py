@@ -108,7 +108,12 @@ class PlacementStage:
         if not index.tile_names():
             return unchanged
         places = self.places(index, task)
-        fitting = self._fitting(places, index)
+        try:
+            fitting = self._fitting(places, index)
+        except SolveError as error:
+            if not self.session.graph.suspects:
+                raise
+            return self._left(function, reference_cost, error)
         if fitting is None:
             # Every result found needs more of a memory than there is.
             return Placed(function, reference_cost, reference_cost, min(self._bound, reference_cost), "heuristic")
@@ -122,6 +127,13 @@ class PlacementStage:
             return Placed(function, reference_cost, reference_cost, solution.lower_bound, "heuristic")
         decisions = placement_decisions(places, solution, elaborator, result, self._alternatives(places, solution))
         return Placed(result, cost, reference_cost, min(solution.lower_bound, cost), solution.status, decisions)
+
+    def _left(self, function: Function, cost: float, error: SolveError) -> Placed:
+        """``function`` as it is: rules of the user's made equal what cannot be had at one time."""
+        suspects = tuple(sorted(self.session.graph.suspects))
+        text = f"the placement stays as it is: {error}"
+        decision = Decision(function.name, "stays", "", text, function.name, suspects, stage="placement")
+        return Placed(function, cost, cost, 0.0, "heuristic", [decision])
 
     def _alternatives(self, places: PlaceGraph, solution: Solution) -> Alternatives | None:
         options = self.options
