@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tilesat.bridge.collector import collector_paused
 from tilesat.bridge.decide import InferenceStage, Inferred
 from tilesat.bridge.decisions import Decision, current_decisions
 from tilesat.bridge.placing import Placed, PlacementStage, PlacementTask, SearchOptions
@@ -121,7 +122,8 @@ def infer_tile_memory_space(
     """
     chip = find_chip(hardware)
     inference = _Pass(allow(preset(rules), options), chip, cost, SearchOptions(exact, time_limit, seed, explain))
-    return inference.run(program, check=check, progress=progress)
+    with collector_paused():
+        return inference.run(program, check=check, progress=progress)
 
 
 class _Pass:

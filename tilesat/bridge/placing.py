@@ -170,7 +170,7 @@ class PlacementStage:
             return Attempt(solution, FunctionIndex(result), elaborator.schedule.names, (elaborator, result))
 
         most = MOST_EXACT_ATTEMPTS if self.options.exact else MOST_ATTEMPTS
-        fitter = Fitter(places, self.chip, peaks(index, self.chip), attempt, self._deadline, most)
+        fitter = Fitter(places, self.chip, peaks(index, self.chip, places.memory), attempt, self._deadline, most)
         found = fitter.run()
         self._bound = fitter.bound
         return None if found is None else (found.solution, *found.made)

@@ -16,6 +16,7 @@ for all of global memory, because two tensor parameters may overlap.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 from tilesat.ir.index import BODY, FunctionIndex
 from tilesat.ir.nodes import (
@@ -118,10 +119,6 @@ class MemorySSA:
         self.index = index
         self.groups = Groups()
         self.written_groups: set[str] = set()
-        self.use_versions: dict[tuple[int, str], Versions] = {}
-        """(site, group) -> (written, ordered) version that the statement reads."""
-        self.entry_versions: dict[tuple[int, str], Versions] = {}
-        """(region, group) -> versions before a branch or loop, where every trip of the loop starts with the same."""
         self._behind: dict[str, tuple[str, ...]] = {}
         """What a text that is not modelled binds -> the buffers it speaks of, any of which that may be."""
         self._writes: dict[int, tuple[str, ...]] = {}
@@ -131,7 +128,16 @@ class MemorySSA:
         self._join_phis()
         self._collect_writes()
         self._origins = self._find_origins()
-        self._number()
+
+    @property
+    def use_versions(self) -> dict[tuple[int, str], Versions]:
+        """(site, group) -> (written, ordered) version that the statement reads."""
+        return self._versions[0]
+
+    @property
+    def entry_versions(self) -> dict[tuple[int, str], Versions]:
+        """(region, group) -> versions before a branch or loop, where every trip of the loop starts with the same."""
+        return self._versions[1]
 
     # -------------------------------------------------------------------------- groups
 
@@ -298,11 +304,11 @@ class MemorySSA:
 
     # ------------------------------------------------------------------------ versions
 
-    def _number(self) -> None:
+    @cached_property
+    def _versions(self) -> tuple[dict[tuple[int, str], Versions], dict[tuple[int, str], Versions]]:
         numbering = _Numbering(self)
         numbering.region(BODY)
-        self.use_versions = numbering.uses
-        self.entry_versions = numbering.entries
+        return numbering.uses, numbering.entries
 
     def _find_origins(self) -> dict[str, tuple[str, ...]]:
         """For a copied tile, the groups it was copied from: a later read could read those instead."""
