@@ -25,6 +25,7 @@ from tilesat.lab.targets import TARGETS, is_targeted
 PAGE = Path(__file__).parent / "rules.md"
 EXAMPLES = Path(__file__).parent.parent / "tilesat" / "lab" / "data" / "examples.json"
 TRIED, MOST_RANDOM, SECONDS = 40, 200, 4.0
+MOST_LINES = 30
 
 HEAD = """# Rules
 
@@ -49,11 +50,12 @@ def page() -> str:
             f"| {', '.join(item.rule.requirements)} | {item.where} |"
             for item in mine
         ]
-        parts += map(_section, mine)
+        parts += map(section, mine)
     return "\n".join(parts) + "\n"
 
 
-def _section(item: Entry) -> str:
+def section(item: Entry) -> str:
+    """What the page says of one rule."""
     lines = [f"\n### {item.rule.name}\n", f"{item.rule.meaning[0].upper()}{item.rule.meaning[1:]}.\n"]
     lines.append(f"```lisp\n{source_of(item.rule)}\n```")
     found = item.example()
@@ -61,6 +63,9 @@ def _section(item: Entry) -> str:
         lines.append(f"\nNo program shows it: {UNREACHABLE.get(item.rule.name, 'none is kept yet')}.")
         return "\n".join(lines)
     before, after = found
+    if len(before.splitlines()) > MOST_LINES:
+        lines.append(f"\n`tilesat rules {item.rule.name}` shows it on a program of {len(before.splitlines())} lines.")
+        return "\n".join(lines)
     lines += ["\nBefore:\n", f"```python\n{_body(before)}\n```"]
     same = before == after
     lines += (

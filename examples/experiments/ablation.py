@@ -1,4 +1,4 @@
-"""Experiment 3: an ablation. Which rules does a program owe its cost to?
+"""Experiment 3: an ablation. Which rules of these families does a program owe its cost to?
 
 python examples/experiments/ablation.py [PROGRAM]
 """
@@ -8,11 +8,12 @@ from pathlib import Path
 
 from tilesat import lab
 
+FAMILIES = ("operands", "placing", "hoist", "views", "merge-loads", "slots")
 PROGRAM = Path(__file__).parent.parent / "programs" / "reloads.py"
 
 
 def main(program: str | Path = PROGRAM) -> None:
-    result = lab.compare([program], rules=["optimal"], ablate=True, jobs=1)
+    result = lab.compare([program], rules=["optimal"], ablate=FAMILIES, jobs=1)
     (whole,) = result.rows
     print(f"with all rules: {whole.cost:.0f}")
     for row in sorted(result.ablations, key=lambda row: -row.cost):

@@ -11,8 +11,8 @@ from tilesat import lab
 from tilesat.rules.loading import load_rules
 
 HERE = Path(__file__).parent
-RULE = HERE / "equal_fills.py"
-PROGRAM = HERE.parent / "programs" / "fills.py"
+RULE = HERE / "whole_slices.py"
+PROGRAM = HERE.parent / "programs" / "slices.py"
 
 
 def main(examples: int = 200) -> None:

@@ -21,7 +21,7 @@ from tilesat.lab.targets import TARGETS, is_targeted
 from tilesat.rules.statements import STATEMENTS
 
 EXPERIMENTS = Path(__file__).parents[2] / "examples" / "experiments"
-UNSOUND, SOUND = str(EXPERIMENTS / "unsound_rule.py"), str(EXPERIMENTS / "equal_fills.py")
+UNSOUND, SOUND = str(EXPERIMENTS / "unsound_rule.py"), str(EXPERIMENTS / "whole_slices.py")
 # Caught at once, and by different means.
 QUICK = ("need-stops", "rehome-written", "slice-of-slice: only the outer row")
 
@@ -41,9 +41,9 @@ def test_an_unsound_rule_is_caught_and_told() -> None:
 
 
 def test_a_sound_rule_passes_with_its_share() -> None:
-    report = assert_sound(SOUND, examples=15, targets=["loads"], least_share=0.1)
+    report = assert_sound(SOUND, examples=15, targets=["views"], least_share=0.1)
     (rule,) = report.rules
-    assert (rule.name, rule.change, rule.examples, rule.statement) == ("equal-fills", "added", 15, "holds")
+    assert (rule.name, rule.change, rule.examples, rule.statement) == ("whole-slices", "added", 15, "holds")
     assert rule.fired >= 2
     assert report.warnings == ()
 
@@ -55,7 +55,7 @@ def test_a_rule_that_never_fires_is_warned_of() -> None:
     assert report.ok
     assert report.warnings == ("rule 'idle' never fired in 4 programs",)
     with pytest.raises(AssertionError, match=r"rule 'idle' fired in 0\.0% of 4 programs only"):
-        assert_sound(rules, examples=4, targets=["loads"], least_share=0.1)
+        assert_sound(rules, examples=4, targets=["views"], least_share=0.1)
 
 
 def test_a_false_statement_refutes_its_rule() -> None:
@@ -129,9 +129,9 @@ def test_unknown_names_are_refused() -> None:
 
 
 def test_the_command_reports_and_ends_with_a_status() -> None:
-    ok = CliRunner().invoke(main, ["lab", "check", SOUND, "--examples", "5", "--target", "loads", "--json"])
+    ok = CliRunner().invoke(main, ["lab", "check", SOUND, "--examples", "5", "--target", "views", "--json"])
     assert ok.exit_code == 0, ok.output
-    assert json.loads(ok.stdout)["rules"][0]["rule"] == "equal-fills"
+    assert json.loads(ok.stdout)["rules"][0]["rule"] == "whole-slices"
     bad = CliRunner().invoke(main, ["lab", "check", UNSOUND, "--examples", "40", "--target", "writes"])
     assert bad.exit_code == 1
     assert "NOT SOUND: wrong value: 'stale-copies'" in bad.output

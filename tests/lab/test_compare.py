@@ -22,8 +22,8 @@ from tilesat.lab.generate import GeneratorConfig
 from tilesat.lab.jobs import Job, Row, run_job
 
 ROOT = Path(__file__).parents[2]
-FILLS, RELOADS = ROOT / "examples" / "programs" / "fills.py", ROOT / "examples" / "programs" / "reloads.py"
-OWN = str(ROOT / "examples" / "experiments" / "equal_fills.py")
+SLICES, RELOADS = ROOT / "examples" / "programs" / "slices.py", ROOT / "examples" / "programs" / "reloads.py"
+OWN = str(ROOT / "examples" / "experiments" / "whole_slices.py")
 SMALL = GeneratorConfig(max_statements=4, length=4)
 
 
@@ -33,13 +33,13 @@ def facts(rows: tuple[Row, ...]) -> list[tuple[object, ...]]:
 
 
 def test_rule_sets_are_compared_on_a_program() -> None:
-    result = compare([FILLS, RELOADS], rules=["reference", "optimal", f"optimal,{OWN}"], jobs=1, stochastic=True)
+    result = compare([SLICES, RELOADS], rules=["reference", "optimal", f"optimal,{OWN}"], jobs=1, stochastic=True)
     costs = {(Path(row.program).name, row.rules): row.cost for row in result.rows}
     assert result.failures == ()
-    assert costs["fills.py", f"optimal,{OWN}"] < costs["fills.py", "optimal"] <= costs["fills.py", "reference"]
+    assert costs["slices.py", f"optimal,{OWN}"] < costs["slices.py", "optimal"] <= costs["slices.py", "reference"]
     assert costs["reloads.py", "optimal"] < costs["reloads.py", "reference"]
-    own = next(row for row in result.rows if row.rules.endswith(".py") and row.program == str(FILLS))
-    assert own.matches["equal-fills"] >= 1
+    own = next(row for row in result.rows if row.rules.endswith(".py") and row.program == str(SLICES))
+    assert own.matches["whole-slices"] >= 1
     assert own.e_nodes > 0
     assert own.gap == 0.0
     assert own.stochastic is not None
@@ -48,11 +48,12 @@ def test_rule_sets_are_compared_on_a_program() -> None:
 
 
 def test_ablation_tells_what_a_rule_is_worth() -> None:
-    result = compare([RELOADS], rules=["optimal"], ablate=True, jobs=1)
+    result = compare([RELOADS], rules=["optimal"], ablate=["merge-loads", "take-own"], jobs=1)
     (whole,) = result.rows
     without = {row.without: row for row in result.ablations}
     assert without["merge-loads"].cost > whole.cost
     assert without["take-own"].error, "nothing can be read"
+    assert set(without) == {"merge-loads", "take-own"}
     assert result.failures == (), "that is a finding, no failure"
     assert any(title.startswith("without each rule") for title, _, _ in result.tables())
 

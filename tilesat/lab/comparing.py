@@ -79,7 +79,7 @@ def compare(
     hardware: str | None = "910b",
     exact: bool = False,
     time_limit: float = 10.0,
-    ablate: bool = False,
+    ablate: bool | Sequence[str] = False,
     stochastic: bool = False,
     generate: int = 0,
     config: GeneratorConfig | None = None,
@@ -93,9 +93,10 @@ def compare(
 
     ``files`` are programs, or folders of them; ``generate`` adds as many random programs, made by ``config``. ``rules``
     are specifications as in :func:`tilesat.rules.loading.load_rules`, ``costs`` presets or Python files. With
-    ``ablate`` each rule set also runs without each of its rules that fired. ``jobs`` is the number of local processes,
-    by default one per core; with ``scheduler``, the address of a dask.distributed cluster, everything runs there
-    instead. Rows are kept in ``state`` as they come, and a later call with the same file runs only what is missing.
+    ``ablate`` (``True``, or families and names) each rule set also runs without each of its rules that fired. ``jobs``
+    is the number of local processes, by default one per core; with ``scheduler``, the address of a dask.distributed
+    cluster, everything runs there instead. Rows are kept in ``state`` as they come, and a later call with the same file
+    runs only what is missing.
 
     Rows are the same whatever runs them, times aside. Raises :class:`tilesat.TilesatError` for files, rule sets and
     cost models that do not load; what fails later is in the rows.
@@ -105,15 +106,22 @@ def compare(
     rows = runner.run(listed)
     ablations: list[Row] = []
     if ablate:
-        without = [replace(job, without=rule, stochastic=False) for job in listed for rule in _removable(job, rows)]
+        only = frozenset() if ablate is True else frozenset(ablate)
+        without = [
+            replace(job, without=rule, stochastic=False) for job in listed for rule in _removable(job, rows, only)
+        ]
         done = runner.run(without)
         ablations = [done[job.key] for job in without]
     return Comparison(tuple(rows[job.key] for job in listed), tuple(ablations))
 
 
-def _removable(job: Job, rows: dict[str, Row]) -> list[str]:
-    """The rules that fired in a run; without one that did not, nothing changes."""
-    return sorted(rows[job.key].matches)
+def _removable(job: Job, rows: dict[str, Row], only: frozenset[str]) -> list[str]:
+    """The rules that fired in a run, of the families and names in ``only``: without others nothing changes."""
+    fired = sorted(rows[job.key].matches)
+    if not only:
+        return fired
+    family = {rule.name: rule.family for rule in load_rules((job.rules,)).rules}
+    return [rule for rule in fired if rule in only or family.get(rule) in only]
 
 
 def _jobs(

@@ -22,6 +22,7 @@ _FLAT: Mapping[str, Scene] = {
     "tuple_result": effects.tuple_result,
     "open_operand": scenes_tiles.open_operand,
     "window_of_window": scenes_tiles.window_of_window,
+    "whole_slice": scenes_tiles.whole_slice,
     "view_back": scenes_tiles.view_back,
     "own_move": scenes_tiles.own_move,
     "cut_windows": scenes_tiles.cut_windows,

@@ -109,6 +109,19 @@ def use(b: Builder, tile: TileVar) -> None:
         store_tile(b, tile)
 
 
+def whole_slice(b: Builder) -> None:
+    """A slice at the origin, of the whole tile or of a part, read beside the tile itself."""
+    rows, columns = b.shape()
+    tile = load(b, (rows, columns), b.matrix_dtype, None, b.choices.pick((Mem.Vec, Mem.Mat)))
+    shape = (rows, columns) if b.choices.integer(0, 2) else (16, 16)
+    part = b.tile(b.call("tile.slice", tile, shape, [Const(0), Const(0)]), shares=tile)
+    use(b, tile)
+    if b.choices.chance(4):
+        b.effect(b.call("tile.write", tile, [Const(0), Const(0)], _two(tile.type.dtype)))
+        b.wrote(tile, renamed=False)
+    use(b, part)
+
+
 def view_back(b: Builder) -> None:
     """A reshape there and back, or a tile transposed twice."""
     if b.choices.integer(0, 1):
