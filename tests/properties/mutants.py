@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from unittest import mock
 
 from tilesat.ir.memory import MemorySSA
@@ -53,13 +54,17 @@ def answering(owner: type, method: str, answer: object) -> Patch:
     return lambda: mock.patch.object(owner, method, return_value=answer)
 
 
-def _one_version(self: MemorySSA) -> None:
-    """Numbers the versions of buffers as if nothing were ever written."""
-    number(self)
-    self.use_versions = dict.fromkeys(self.use_versions, (0, 0))
+numbered = MemorySSA.__dict__["_versions"].func
 
 
-number = MemorySSA._number
+def _unwritten(self: MemorySSA) -> object:
+    """The versions of buffers as if nothing were ever written."""
+    uses, entries = numbered(self)
+    return dict.fromkeys(uses, (0, 0)), entries
+
+
+_one_version = cached_property(_unwritten)
+_one_version.__set_name__(MemorySSA, "_versions")
 
 
 IN_PLACE = GeneratorConfig(
@@ -111,7 +116,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "one-version",
         "a copy made before an in-place write is taken for one made after it",
-        patches=(lambda: mock.patch.object(MemorySSA, "_number", _one_version),),
+        patches=(lambda: mock.patch.object(MemorySSA, "_versions", _one_version),),
         config=IN_PLACE,
     ),
     Mutant(
