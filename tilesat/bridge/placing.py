@@ -111,8 +111,6 @@ class PlacementStage:
         try:
             fitting = self._fitting(places, index)
         except SolveError as error:
-            if not self.session.graph.suspects:
-                raise
             return self._left(function, reference_cost, error)
         if fitting is None:
             # Every result found needs more of a memory than there is.
@@ -129,7 +127,7 @@ class PlacementStage:
         return Placed(result, cost, reference_cost, min(solution.lower_bound, cost), solution.status, decisions)
 
     def _left(self, function: Function, cost: float, error: SolveError) -> Placed:
-        """``function`` as it is: rules of the user's made equal what cannot be had at one time."""
+        """``function`` as it is, since rules made equal what cannot be had at one time; the user's are suspected."""
         suspects = tuple(sorted(self.session.graph.suspects))
         text = f"the placement stays as it is: {error}"
         decision = Decision(function.name, "stays", "", text, function.name, suspects, stage="placement")
