@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import tilesat
+from benchmarks.machine import cpu_model
 from benchmarks.orch_programs import grouped, single
 from tilesat.ir.nodes import Program
 
@@ -24,14 +25,6 @@ PROGRAMS: dict[str, Callable[[int, int], Program]] = {
     "one caller for all kernels": single,
 }
 SIZES = ((50, 4_000), (250, 20_000))
-
-
-def cpu_model() -> str:
-    """The processor's name, without anything else about the machine."""
-    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return "unknown processor"
 
 
 def run(program: Program, rules: str, repeats: int) -> tuple[list[float], Counter[str]]:

@@ -9,7 +9,7 @@ from typing import Any
 from tilesat.ir.hardware import Hardware, move_path
 from tilesat.ir.index import FunctionIndex, trip_count
 from tilesat.ir.memory import MemorySSA, called
-from tilesat.ir.nodes import Assign, Const, EvalStmt, For, If, OpaqueStmt, OpCall, Stmt, Var, While
+from tilesat.ir.nodes import Assign, Const, For, If, OpaqueStmt, OpCall, Stmt, Var, While
 from tilesat.ir.ops import OpInfo, OutputRule, op_info
 from tilesat.ir.stale import StaleReaders
 from tilesat.ir.types import MemorySpace, TileType
@@ -296,8 +296,3 @@ def _is_zero(call: OpCall) -> bool:
     if value is None and len(call.args) > 1:
         value = call.args[1]
     return isinstance(value, Const) and not isinstance(value.value, bool) and value.value == 0
-
-
-def is_bare_call(stmt: Stmt) -> bool:
-    """Whether ``stmt`` is a call for its effect only."""
-    return isinstance(stmt, EvalStmt)
