@@ -22,7 +22,7 @@ from tilesat.rules.loading import load_rules
 Progress = Callable[[int, int, str], None]
 COLUMNS = (
     *("program", "rules", "cost_model", "without", "status", "cost", "reference_cost", "gap", "moves", "static_moves"),
-    *("global_bytes", "statements", "e_nodes", "stochastic", "total_seconds", "error"),
+    *("global_bytes", "statements", "e_nodes", "stays", "stochastic", "total_seconds", "error"),
 )
 
 

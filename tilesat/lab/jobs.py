@@ -62,7 +62,8 @@ class Row:
 
     ``gap`` is how far the cost may be above the cheapest, as a share of the proven bound. ``e_nodes`` counts the ways
     in the placement graphs. ``seconds`` are per stage, ``rule_seconds`` and ``matches`` per rule. ``stochastic`` is the
-    cost that random search found in the time of the search. With ``error`` everything else is empty.
+    cost that random search found in the time of the search. ``stays`` counts the functions that kept their placement
+    because the rules left no legal one. With ``error`` everything else is empty.
     """
 
     key: str
@@ -80,6 +81,7 @@ class Row:
     global_bytes: float = 0.0
     statements: int = 0
     e_nodes: int = 0
+    stays: int = 0
     total_seconds: float = 0.0
     stochastic: float | None = None
     seconds: dict[str, float] = field(default_factory=dict)
@@ -168,6 +170,7 @@ def _measured(
         global_bytes=counts.loaded_bytes + counts.stored_bytes,
         statements=counts.statements,
         e_nodes=sum(len(places.choices.nodes) for _, _, places in graphs),
+        stays=sum(decision.kind == "stays" and decision.stage == "placement" for decision in result.decisions),
         total_seconds=spent,
         seconds=dict(result.timings),
         matches=dict(found.matches),

@@ -148,7 +148,7 @@ def _ablated(groups: dict[Group, list[Row]], ablated: dict[Group, list[Row]]) ->
     tables: list[Table] = []
     for group, rows in ablated.items():
         whole = {row.program: row for row in groups[group] if not row.error}
-        effects: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0, 0.0])
+        effects: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0, 0.0, 0.0])
         for row in rows:
             base = whole.get(row.program)
             if base is None:
@@ -160,13 +160,14 @@ def _ablated(groups: dict[Group, list[Row]], ablated: dict[Group, list[Row]]) ->
             effect[0] += row.cost - base.cost
             effect[1] += row.cost > base.cost
             effect[2] += row.cost < base.cost
+            effect[4] += row.stays > 0
         total = sum(row.cost for row in whole.values()) or 1.0
         ranked = sorted(effects.items(), key=lambda item: (-item[1][3], -item[1][0], item[0]))
         lines = [
-            (rule, _number(more), f"{more / total:+.2%}", str(int(worse)), str(int(better)), str(int(failed)))
-            for rule, (more, worse, better, failed) in ranked
+            (rule, _number(more), f"{more / total:+.2%}", *(str(int(n)) for n in (worse, better, stays, failed)))
+            for rule, (more, worse, better, failed, stays) in ranked
         ]
-        columns = ("without", "cost more", "share", "dearer in", "cheaper in", "no result in")
+        columns = ("without", "cost more", "share", "dearer in", "cheaper in", "stays as it is in", "no result in")
         tables.append((f"without each rule: {group[0]}, {group[1]}", columns, lines))
     return tables
 
