@@ -80,7 +80,7 @@ class Fitter(Generic[T]):
         Its bound and status hold for all solutions that fit.
         """
         found, given_up, is_proven = self._search()
-        if not is_proven:
+        if not is_proven and (found is None or given_up):
             found, given_up = self._cheaper(found, given_up)
         if found is None:
             return None

@@ -106,15 +106,32 @@ def handle(sort: str) -> str:
     return f"at-{sort}"
 
 
-@lru_cache(maxsize=1)
-def syntax_program() -> str:
-    """The egglog text that declares the syntax layer and how it is loaded."""
+_EXPRESSIONS = frozenset({"Expr", "Exprs", "Named"})
+
+
+@lru_cache(maxsize=8)
+def syntax_program(mentioned: frozenset[str] | None = None) -> str:
+    """The egglog text that declares the syntax layer and how it is loaded.
+
+    An e-graph costs what it declares. With the names that rules have ``mentioned``, what none of them can match is
+    left out: terms of statements that are not among them, and all terms where none is.
+    """
+    terms = CONSTRUCTORS if mentioned is None else _matched(mentioned)
+    used = {sort for con in terms for sort in (con.sort, *con.args)}
+    sorts = [sort for sort in SORTS if sort in used]
     lines = [f"(ruleset {INGEST})"]
-    lines += [f"(sort {sort})" for sort in SORTS]
-    lines += [f"(constructor {handle(sort)} (i64) {sort})" for sort in SORTS]
-    for con in CONSTRUCTORS:
+    lines += [f"(sort {sort})" for sort in sorts]
+    lines += [f"(constructor {handle(sort)} (i64) {sort})" for sort in sorts]
+    for con in terms:
         lines += _constructor_lines(con)
     return "\n".join(lines)
+
+
+def _matched(mentioned: frozenset[str]) -> tuple[Constructor, ...]:
+    """Expressions stay together: that two of them are equal makes those equal that contain them."""
+    if not any(con.name in mentioned or con.sort in mentioned for con in CONSTRUCTORS):
+        return ()
+    return tuple(con for con in CONSTRUCTORS if con.sort in _EXPRESSIONS or con.name in mentioned)
 
 
 def _constructor_lines(con: Constructor) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -16,7 +17,9 @@ from tilesat.ir.nodes import Function
 from tilesat.ir_terms.egraph import EGraph
 from tilesat.ir_terms.encode import Encoder, Rows
 from tilesat.ir_terms.facts import FactCollector
-from tilesat.ir_terms.schema import INGEST, syntax_program
+from tilesat.ir_terms.relations import BY_NAME
+from tilesat.ir_terms.schema import BY_NAME as TERMS
+from tilesat.ir_terms.schema import INGEST
 
 
 @dataclass(slots=True)
@@ -59,6 +62,9 @@ def encode_function(function: Function, chip: Hardware | None) -> Encoded:
     return Encoded(function, index, memory, rows, number)
 
 
+_DECLARED = re.compile(r"^\((?:relation|function) (\S+)", re.MULTILINE)
+
+
 class _Idle(threading.local):
     """E-graphs at rest, by their stage; egglog ties each to the thread that made it."""
 
@@ -88,10 +94,14 @@ def session(stage_program: str, *, what: str) -> Iterator[Session]:
 
 
 class Session:
-    """An e-graph with the syntax layer and the rules of one stage; functions come and go."""
+    """An e-graph with the rules of one stage; functions come and go.
+
+    Facts that the stage does not declare, because none of its rules could read them, stay outside.
+    """
 
     def __init__(self, stage_program: str, *, what: str) -> None:
-        self.graph = EGraph("\n".join((syntax_program(), stage_program)), what=what)
+        self.graph = EGraph(stage_program, what=what)
+        self._declared = frozenset(_DECLARED.findall(stage_program))
         self._open = False
         self._encoded: Encoded | None = None
         self._inputs: list[Any] = []
@@ -99,10 +109,10 @@ class Session:
     def enter(self, encoded: Encoded, more: Mapping[str, list[tuple[object, ...]]] | None = None) -> None:
         """Make ``encoded`` the only function in the graph; ``more`` adds facts."""
         if self._encoded is not encoded:
-            self._inputs = self.graph.laid_out(encoded.rows)
+            self._inputs = self.graph.laid_out(self._wanted(encoded.rows))
             self._encoded = encoded
         added = {name: tuples for name, tuples in (more or {}).items() if tuples}
-        self._fill([*self._inputs, *self.graph.laid_out(added, "more-")])
+        self._fill([*self._inputs, *self.graph.laid_out(self._wanted(added), "more-")])
         self.graph.saturate(INGEST, what="loading terms")
 
     def leave(self) -> None:
@@ -118,7 +128,12 @@ class Session:
     def enter_rows(self, rows: Rows) -> None:
         """Make ``rows`` the only facts in the graph."""
         self._encoded = None
-        self._fill(self.graph.laid_out(rows))
+        self._fill(self.graph.laid_out(self._wanted(rows)))
+
+    def _wanted(self, rows: Mapping[str, list[tuple[object, ...]]]) -> dict[str, list[tuple[object, ...]]]:
+        unknown = [name for name in rows if name not in BY_NAME and name.removeprefix("in-") not in TERMS]
+        assert not unknown, f"facts of no relation: {unknown}"
+        return {name: tuples for name, tuples in rows.items() if name in self._declared}
 
     def _fill(self, inputs: list[Any]) -> None:
         self._clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,6 +11,7 @@ from functools import cached_property
 from tilesat.errors import Location, RuleError
 from tilesat.ir_terms.relations import BY_NAME, SPACE_NUMBERS, Role, relations_program
 from tilesat.ir_terms.relations.placement import WAYS
+from tilesat.ir_terms.schema import syntax_program
 from tilesat.rules import sexpr
 from tilesat.rules.sexpr import Node
 
@@ -27,6 +29,7 @@ STAGES = {
         *("callee-inputs", "callee-choice", "launch-facts", "launch-loops", "launch-bars", "launch-choice"),
     ),
 }
+_NAMES = re.compile(r'[^\s()"]+')
 PHASES = tuple(dict.fromkeys(phase for phases in STAGES.values() for phase in phases))
 
 # How firmly a variable's space is known, best last; the space code is rank * 16 + space.
@@ -220,14 +223,16 @@ class RuleSet:
         return replace(self, name=name)
 
     def stage_program(self, stage: str) -> str:
-        """The egglog text of everything that ``stage`` runs: relations, rulesets, rules."""
+        """The egglog text of everything that ``stage`` runs: terms and relations its rules read, rulesets, rules."""
         known = self._stage_programs.get(stage)
         if known is None:
             phases = STAGES[stage]
             rules = [rule for rule in self.rules if rule.phase in phases]
             declared = dict.fromkeys(rule.declares for rule in rules if rule.declares)
             rulesets = [f"(ruleset {ruleset_of(phase)})" for phase in phases]
-            texts = [relations_program(stage), *rulesets, *declared, *(rule.program() for rule in rules)]
+            own = [*declared, *(rule.program() for rule in rules)]
+            mentioned = frozenset(name for text in own for name in _NAMES.findall(text))
+            texts = [syntax_program(mentioned), relations_program(stage, mentioned), *rulesets, *own]
             known = self._stage_programs[stage] = "\n".join(texts)
         return known
 

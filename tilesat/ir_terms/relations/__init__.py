@@ -28,8 +28,8 @@ BY_NAME = {relation.name: relation for relation in RELATIONS}
 # An e-graph costs what it declares, so each stage of a pass has one with its own relations only.
 _OF_STAGE = {
     "inference": inference.RELATIONS,
-    "residency": (*inference.RELATIONS, *residency.RELATIONS),
-    "placement": (*inference.RELATIONS, *placement.RELATIONS),
+    "residency": residency.RELATIONS,
+    "placement": placement.RELATIONS,
     "reuse": (*orchestration.PROGRAM, *orchestration.REUSE),
     "strides": (*orchestration.PROGRAM, *orchestration.STRIDES),
     "gather": (*orchestration.PROGRAM, *orchestration.GATHER),
@@ -37,15 +37,22 @@ _OF_STAGE = {
 }
 
 
-@lru_cache(maxsize=len(_OF_STAGE))
-def relations_program(stage: str) -> str:
-    """The egglog text that declares the relations of ``stage``, and the terms for places where it has them."""
+_BORROWED = {"residency": inference.RELATIONS, "placement": inference.RELATIONS}
+
+
+@lru_cache(maxsize=2 * len(_OF_STAGE))
+def relations_program(stage: str, mentioned: frozenset[str] | None = None) -> str:
+    """The egglog text that declares the relations of ``stage``, and the terms for places where it has them.
+
+    Of the relations that it borrows from inference only those that its rules have ``mentioned``, if given.
+    """
     lines = ["(sort Why (Set String))"]
     if stage == "placement":
         lines.append(placement.places_program())
+    borrowed = _BORROWED.get(stage, ())
+    lines += [relation.declaration() for relation in borrowed if mentioned is None or relation.name in mentioned]
     for relation in _OF_STAGE[stage]:
         lines.append(relation.declaration())
-        decided_here = stage == "inference" or relation not in inference.RELATIONS
-        if relation.role is Role.DECISION and decided_here:
+        if relation.role is Role.DECISION:
             lines.append(relation.why_declaration())
     return "\n".join(lines)
