@@ -58,16 +58,16 @@ class InferenceStage:
         start = time.perf_counter()
         graph = self.session.graph
         premises = Premises()
-        resolve, structure = ruleset_of("resolve"), ruleset_of("structure")
+        read, resolve, structure = map(ruleset_of, ("read", "resolve", "structure"))
         for rounds in count(1):
             if rounds > MOST_ROUNDS:
                 raise SolveError(
                     f"{self.what} rewrites '{encoded.function.name}' without end",
                     hint="see the rules of family legalize",
                 )
-            self.session.enter(encoded, premises.rows())
+            self.session.enter(encoded, premises.rows(), before=(read,))
             start = self.clock.add("load terms", start)
-            graph.saturate(ruleset_of("read"), ruleset_of("demand"), what=self.what)
+            graph.saturate(read, ruleset_of("demand"), what=self.what)
             graph.saturate_together(resolve, structure, what=self.what)
             start = self.clock.add("saturate", start)
             if not premises.learn(graph):

@@ -84,6 +84,8 @@ class Premises:
 
     def _keep_to_buffers(self, graph: EGraph) -> None:
         """A grounded slot keeps the space its init has now; what goes back into a buffer goes where that is now."""
+        if not self.grounded and not self.splits and not self.write_backs:
+            return
         seen = {name: code % 16 for name, code in graph.table("seen").read("str", "int")}
         for site, position, name in graph.table("reads").read("int", "int", "str"):
             if position == 0 and site in self.splits and name in seen:

@@ -88,6 +88,8 @@ class EGraph:
         self._strings: dict[Any, str] = {}
         self._ints: dict[Any, int] = {}
         self._frozen: Mapping[str, Any] | None = None
+        self._known: dict[str, list[Any]] = {}
+        """Commands that were run, parsed."""
         self.suspects: frozenset[str] = frozenset()
         """Rules that nobody has vouched for; with any, saturation watches whether it ends."""
         # egglog reads rows from files; these are written anew for each function.
@@ -118,7 +120,10 @@ class EGraph:
         """Run egglog commands given as text; returns what they output."""
         self._frozen = None
         with _guard(what):
-            outputs = list(self._graph.run_program(*self._parsed(text, what)))
+            commands = self._known.get(text)
+            if commands is None:
+                commands = self._known[text] = self._parsed(text, what)
+            outputs = list(self._graph.run_program(*commands))
         listener = LISTENER.get()
         if listener is not None:
             listener(outputs)

@@ -102,33 +102,56 @@ class Session:
     def __init__(self, stage_program: str, *, what: str) -> None:
         self.graph = EGraph(stage_program, what=what)
         self._declared = frozenset(_DECLARED.findall(stage_program))
-        self._open = False
+        self._depth = 0
         self._encoded: Encoded | None = None
         self._inputs: list[Any] = []
 
-    def enter(self, encoded: Encoded, more: Mapping[str, list[tuple[object, ...]]] | None = None) -> None:
-        """Make ``encoded`` the only function in the graph; ``more`` adds facts."""
-        if self._encoded is not encoded:
-            self._inputs = self.graph.laid_out(self._wanted(encoded.rows))
-            self._encoded = encoded
+    def enter(
+        self,
+        encoded: Encoded,
+        more: Mapping[str, list[tuple[object, ...]]] | None = None,
+        before: tuple[str, ...] = (),
+    ) -> None:
+        """Make ``encoded`` the only function in the graph; ``more`` adds facts.
+
+        ``before`` are rulesets that these facts do not concern. When a function comes again, with other facts, it is
+        kept below them as these rulesets leave it, so that it need not be loaded for a third time.
+        """
+        again = self._encoded is encoded
+        if again and self._depth > 1:
+            self._pop()
+        else:
+            if not again:
+                self._inputs = self.graph.laid_out(self._wanted(encoded.rows))
+                self._encoded = encoded
+            self._fill(self._inputs)
+            self.graph.saturate(INGEST, *(before if again else ()), what="loading terms")
+        if again:
+            self._push()
         added = {name: tuples for name, tuples in (more or {}).items() if tuples}
-        self._fill([*self._inputs, *self.graph.laid_out(self._wanted(added), "more-")])
-        self.graph.saturate(INGEST, what="loading terms")
+        self.graph.enter(self.graph.laid_out(self._wanted(added), "more-"))
 
     def leave(self) -> None:
         """Forget the function in the graph."""
         self._encoded, self._inputs = None, []
         self._clear()
 
-    def _clear(self) -> None:
-        if self._open:
-            self.graph.pop()
-            self._open = False
-
     def enter_rows(self, rows: Rows) -> None:
         """Make ``rows`` the only facts in the graph."""
         self._encoded = None
         self._fill(self.graph.laid_out(self._wanted(rows)))
+
+    def _clear(self) -> None:
+        while self._depth:
+            self._pop()
+
+    def _pop(self) -> None:
+        self.graph.pop()
+        self._depth -= 1
+
+    def _push(self) -> None:
+        self.graph.push()
+        self._depth += 1
 
     def _wanted(self, rows: Mapping[str, list[tuple[object, ...]]]) -> dict[str, list[tuple[object, ...]]]:
         unknown = [name for name in rows if name not in BY_NAME and name.removeprefix("in-") not in TERMS]
@@ -137,6 +160,5 @@ class Session:
 
     def _fill(self, inputs: list[Any]) -> None:
         self._clear()
-        self.graph.push()
-        self._open = True
+        self._push()
         self.graph.enter(inputs)
