@@ -10,6 +10,7 @@ from tilesat.ir.index import FunctionIndex
 from tilesat.ir.nodes import Program
 from tilesat.ir.printer import print_head
 from tilesat.ir.types import TileType
+from tilesat.ir.walk import variable_types
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +113,14 @@ def current_decisions(
     only ``between`` had is no news.
     """
     had, first, last = (
-        {f.name: FunctionIndex(f) for f in p.functions if f.is_incore} for p in (before, between, after)
+        {f.name: variable_types(f) for f in p.functions if f.is_incore} for p in (before, between, after)
     )
     taken = {(decision.function, decision.subject) for decision in placed if decision.kind != "dropped"}
 
     def still(decision: Decision) -> bool:
         if decision.function not in first:
             return True
-        old, new = first[decision.function].types.get(decision.subject), last[decision.function].types
+        old, new = first[decision.function].get(decision.subject), last[decision.function]
         if isinstance(old, TileType):
             now = new.get(decision.subject)
             if not isinstance(now, TileType) or now.space is not old.space:
@@ -127,7 +128,7 @@ def current_decisions(
         return decision.kind != "move" or (decision.function, decision.subject) not in taken
 
     kept = [decision for decision in inferred if still(decision)]
-    news = [d for d in placed if d.kind != "dropped" or d.subject in had[d.function].definitions]
+    news = [d for d in placed if d.kind != "dropped" or d.subject in had[d.function]]
     return kept + news
 
 

@@ -16,7 +16,7 @@ from tilesat.extract.places import PlaceGraph
 from tilesat.extract.plan import Reasons
 from tilesat.extract.solve import Solution
 from tilesat.ir.index import FunctionIndex
-from tilesat.ir.nodes import Assign, Function
+from tilesat.ir.nodes import Assign
 from tilesat.ir.types import TileType
 from tilesat.ir_terms.relations import SPACES
 
@@ -43,7 +43,7 @@ def placement_decisions(
     places: PlaceGraph,
     solution: Solution,
     elaborator: PlaceElaborator,
-    result: Function,
+    result: FunctionIndex,
     alternatives: Alternatives | None = None,
 ) -> list[Decision]:
     """The decisions behind ``solution`` in program order; with ``alternatives`` also what each rejected."""
@@ -56,7 +56,7 @@ class _Explainer:
         places: PlaceGraph,
         solution: Solution,
         elaborator: PlaceElaborator,
-        result: Function,
+        result: FunctionIndex,
         alternatives: Alternatives | None,
     ) -> None:
         self.places = places
@@ -195,7 +195,7 @@ class _Explainer:
     # -------------------------------------------------------------------- what is gone
 
     def _dropped(self) -> Iterator[_Finding]:
-        left = FunctionIndex(self.result).definitions
+        left = self.result.definitions
         for site, stmt in enumerate(self.index.sites):
             if isinstance(stmt, Assign) and isinstance(stmt.type, TileType) and stmt.name not in left:
                 text = f"{stmt.name} is left out: nothing needs it, or something else serves"

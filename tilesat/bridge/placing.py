@@ -16,7 +16,7 @@ from tilesat.errors import SolveError
 from tilesat.extract.alternatives import Alternatives
 from tilesat.extract.capacity import MOST_ATTEMPTS, MOST_EXACT_ATTEMPTS, Attempt, Fitter
 from tilesat.extract.cost import CheckedModel
-from tilesat.extract.count import function_cost
+from tilesat.extract.count import indexed_cost
 from tilesat.extract.identity import identity_choice
 from tilesat.extract.lifetimes import peaks
 from tilesat.extract.places import PlaceGraph
@@ -85,6 +85,10 @@ class Placed:
     decisions: list[Decision] = field(default_factory=list)
 
 
+_Made = tuple[Solution, PlaceElaborator, FunctionIndex]
+"""A solution, who elaborated it, and the function that is."""
+
+
 class PlacementStage:
     """Places copies, loads and slots of functions whose spaces are decided."""
 
@@ -103,7 +107,7 @@ class PlacementStage:
         """The function of ``task`` in its cheapest placement, never dearer than it is."""
         function = task.function
         index = FunctionIndex(function)
-        reference_cost = function_cost(function, self.model)
+        reference_cost = indexed_cost(index, self.model)
         unchanged = Placed(function, reference_cost, reference_cost, reference_cost, "optimal")
         if not index.tile_names():
             return unchanged
@@ -115,15 +119,15 @@ class PlacementStage:
         if fitting is None:
             # Every result found needs more of a memory than there is.
             return Placed(function, reference_cost, reference_cost, min(self._bound, reference_cost), "heuristic")
-        solution, elaborator, result = fitting
-        cost = function_cost(result, self.model)
+        solution, elaborator, made = fitting
+        result, cost = made.function, indexed_cost(made, self.model)
         observer = OBSERVER.get()
         if observer is not None:
             observer(function, function if cost > reference_cost else result, places)
         if cost > reference_cost:
             # The input's own placement is among the choices, so a search that ends above it has failed it.
             return Placed(function, reference_cost, reference_cost, solution.lower_bound, "heuristic")
-        decisions = placement_decisions(places, solution, elaborator, result, self._alternatives(places, solution))
+        decisions = placement_decisions(places, solution, elaborator, made, self._alternatives(places, solution))
         return Placed(result, cost, reference_cost, min(solution.lower_bound, cost), solution.status, decisions)
 
     def _left(self, function: Function, cost: float, error: SolveError) -> Placed:
@@ -158,22 +162,22 @@ class PlacementStage:
         self.clock.add("pull", start)
         return places
 
-    def _fitting(self, places: PlaceGraph, index: FunctionIndex) -> tuple[Solution, PlaceElaborator, Function] | None:
+    def _fitting(self, places: PlaceGraph, index: FunctionIndex) -> _Made | None:
         """The cheapest result found that needs no more of a memory than there is, or than the input needs."""
         if self.chip is None:
             return self._solve(places)
 
-        def attempt() -> Attempt[tuple[PlaceElaborator, Function]]:
-            solution, elaborator, result = self._solve(places)
-            return Attempt(solution, FunctionIndex(result), elaborator.schedule.names, (elaborator, result))
+        def attempt() -> Attempt[_Made]:
+            made = self._solve(places)
+            return Attempt(made[0], made[2], made[1].schedule.names, made)
 
         most = MOST_EXACT_ATTEMPTS if self.options.exact else MOST_ATTEMPTS
         fitter = Fitter(places, self.chip, peaks(index, self.chip, places.memory), attempt, self._deadline, most)
         found = fitter.run()
         self._bound = fitter.bound
-        return None if found is None else (found.solution, *found.made)
+        return None if found is None else (found.solution, *found.made[1:])
 
-    def _solve(self, places: PlaceGraph) -> tuple[Solution, PlaceElaborator, Function]:
+    def _solve(self, places: PlaceGraph) -> _Made:
         start = time.perf_counter()
         left = max(0.1, self._deadline - time.monotonic())
         options = self.options
@@ -181,6 +185,6 @@ class PlacementStage:
         solution = solve(places.choices, exact=options.exact, time_limit=left, seed=options.seed, start=own)
         start = self.clock.add("extract", start)
         elaborator = PlaceElaborator(places, solution.choice)
-        result = elaborator.function()
+        result = FunctionIndex(elaborator.function())
         self.clock.add("elaborate", start)
         return solution, elaborator, result

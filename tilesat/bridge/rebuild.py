@@ -34,7 +34,7 @@ from tilesat.ir.nodes import (
     Yield,
 )
 from tilesat.ir.types import MemorySpace, TileType, Type
-from tilesat.ir.walk import map_named, names_in, rename_expr, rename_type
+from tilesat.ir.walk import map_exprs, map_named, names_in, rename_expr, rename_type
 from tilesat.rules.moves import INIT_SLOT, YIELD_SLOT
 
 _ROW_MAJOR: NamedExprs = (
@@ -92,7 +92,8 @@ class Rebuilder:
 
     def effect(self, site: int, stmt: EvalStmt) -> list[Stmt]:
         """What becomes of a bare call."""
-        return [replace(stmt, value=self.call(site, stmt.value))]
+        value = self.call(site, stmt.value)
+        return [stmt if value is stmt.value else replace(stmt, value=value)]
 
     def slot(self, site: int, slot: int, expr: Expr) -> Expr:
         """What ``slot`` of ``site`` reads now."""
@@ -130,9 +131,11 @@ class Rebuilder:
         if isinstance(stmt, Scope):
             return [replace(stmt, body=self.block(stmt.body))]
         if isinstance(stmt, Yield):
-            return [Yield(tuple(self.slot(site, YIELD_SLOT + k, v) for k, v in enumerate(stmt.values)))]
+            values = tuple([self.slot(site, YIELD_SLOT + k, v) for k, v in enumerate(stmt.values)])
+            return [stmt if values == stmt.values else Yield(values)]
         if isinstance(stmt, Return):
-            return [Return(tuple(self.expr(value) for value in stmt.values))]
+            values = map_exprs(stmt.values, self.expr)
+            return [stmt if values is stmt.values else Return(values)]
         return [stmt]
 
     # --------------------------------------------------------------------- expressions
@@ -199,9 +202,11 @@ class Rebuilder:
     # --------------------------------------------------------------------------- types
 
     def rebound(self, site: int, stmt: Assign, value: Expr) -> Assign:
-        """``stmt`` with ``value`` and the type that follows from it."""
+        """``stmt`` with ``value`` and the type that follows from it; ``stmt`` itself where that changes nothing."""
         type_ = self._new_type(stmt, value)
         self.types[stmt.name] = type_
+        if value is stmt.value and type_ == stmt.type:
+            return stmt
         return Assign(stmt.name, type_, value)
 
     def _new_type(self, stmt: Assign, value: Expr) -> Type:

@@ -80,9 +80,8 @@ class Counts:
         return Counts(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
 
 
-def transfers(function: Function, frequency: Frequency) -> Iterator[tuple[Transfer, float]]:
-    """Every transfer of ``function`` with how often it runs."""
-    index = FunctionIndex(function)
+def transfers(index: FunctionIndex, frequency: Frequency) -> Iterator[tuple[Transfer, float]]:
+    """Every transfer of a function with how often it runs."""
     runs = region_frequencies(index, frequency)
     for site, stmt in enumerate(index.sites):
         transfer = transfer_of(stmt, index.types)
@@ -92,15 +91,20 @@ def transfers(function: Function, frequency: Frequency) -> Iterator[tuple[Transf
 
 def function_cost(function: Function, model: CostModel) -> float:
     """The cost of ``function`` under ``model``: transfers by frequency, and statements."""
-    total = sum(model.transfer(t) * runs for t, runs in transfers(function, model.frequency))
-    statements = len(FunctionIndex(function).sites)
-    return total + model.statement() * statements
+    return indexed_cost(FunctionIndex(function), model)
+
+
+def indexed_cost(index: FunctionIndex, model: CostModel) -> float:
+    """:func:`function_cost` of the function that ``index`` is of."""
+    total = sum(model.transfer(transfer) * runs for transfer, runs in transfers(index, model.frequency))
+    return total + model.statement() * len(index.sites)
 
 
 def count_function(function: Function, frequency: Frequency | None = None) -> Counts:
     """What ``function`` transfers."""
-    counts = Counts(statements=len(FunctionIndex(function).sites))
-    for transfer, runs in transfers(function, frequency or Frequency()):
+    index = FunctionIndex(function)
+    counts = Counts(statements=len(index.sites))
+    for transfer, runs in transfers(index, frequency or Frequency()):
         size = float(transfer.bytes or 0)
         is_move = transfer.kind in (TransferKind.MOVE, TransferKind.EXTRACT)
         is_load = transfer.kind is TransferKind.LOAD

@@ -85,6 +85,15 @@ def is_barrier(stmt: Stmt) -> bool:
 
     Writes to tiles and tensors are not barriers: they have versions of their own.
     """
+    try:
+        return stmt._is_barrier
+    except AttributeError:
+        found = _is_barrier(stmt)
+        object.__setattr__(stmt, "_is_barrier", found)
+        return found
+
+
+def _is_barrier(stmt: Stmt) -> bool:
     if has_opaque(stmt):
         return True
     call = called(stmt)

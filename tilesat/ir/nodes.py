@@ -174,8 +174,9 @@ Call: TypeAlias = "OpCall | FuncCall | Submit"
 class _Memo:
     """What is known of a statement once it was asked for (see :mod:`tilesat.ir.walk`); no part of its value."""
 
-    __slots__ = ("_has_opaque", "_reads")
+    __slots__ = ("_has_opaque", "_is_barrier", "_reads")
     _reads: tuple[str, ...]
+    _is_barrier: bool
     _has_opaque: bool
 
 

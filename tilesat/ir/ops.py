@@ -133,6 +133,7 @@ def op_table() -> Mapping[str, OpInfo]:
     return MappingProxyType({name: _op_info(name, row) for name, row in json.loads(text).items()})
 
 
+@lru_cache(maxsize=4096)
 def op_info(name: str) -> OpInfo | None:
     """The op called ``name``, or ``None`` when the table lacks it."""
     return op_table().get(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import singledispatch
+from typing import Any
 
 from tilesat.ir.nodes import (
     Assign,
@@ -115,37 +116,50 @@ def variable_types(function: Function) -> dict[str, Type]:
     return types
 
 
+def _call_children(call: OpCall | FuncCall | Submit) -> tuple[Expr, ...]:
+    if not call.kwargs and not call.attrs:
+        return call.args
+    return (*call.args, *[value for _, value in call.kwargs], *[value for _, value in call.attrs])
+
+
+_CHILDREN: Mapping[type, Callable[[Any], tuple[Expr, ...]]] = {
+    OpCall: _call_children,
+    FuncCall: _call_children,
+    Submit: _call_children,
+    BinOp: lambda expr: (expr.lhs, expr.rhs),
+    UnaryOp: lambda expr: (expr.operand,),
+    Cast: lambda expr: (expr.operand,),
+    ListExpr: lambda expr: expr.items,
+    DictExpr: lambda expr: tuple([value for _, value in expr.items]),
+    ScalarFn: lambda expr: expr.args,
+    TupleGet: lambda expr: (expr.value,),
+}
+
+
 def children(expr: Expr) -> tuple[Expr, ...]:
     """The expressions directly inside ``expr``."""
-    if isinstance(expr, (OpCall, FuncCall, Submit)):
-        named = (*expr.kwargs, *expr.attrs)
-        return (*expr.args, *(value for _, value in named)) if named else expr.args
-    if isinstance(expr, BinOp):
-        return (expr.lhs, expr.rhs)
-    if isinstance(expr, (UnaryOp, Cast)):
-        return (expr.operand,)
-    if isinstance(expr, ListExpr):
-        return expr.items
-    if isinstance(expr, DictExpr):
-        return tuple(value for _, value in expr.items)
-    if isinstance(expr, ScalarFn):
-        return expr.args
-    if isinstance(expr, TupleGet):
-        return (expr.value,)
-    return ()
+    inner = _CHILDREN.get(type(expr))
+    return () if inner is None else inner(expr)
 
 
 def names_in(expr: Expr) -> Iterator[str]:
     """Names of variables ``expr`` reads, in order, repeated as often as they occur."""
+    found: list[str] = []
+    _collect_names(expr, found)
+    return iter(found)
+
+
+def _collect_names(expr: Expr, found: list[str]) -> None:
     stack = [expr]
     while stack:
         node = stack.pop()
-        if isinstance(node, Var):
-            yield node.name
-        elif isinstance(node, OpaqueExpr):
-            yield from node.names
-        else:
-            stack.extend(reversed(children(node)))
+        kind = type(node)
+        if kind is Var:
+            found.append(node.name)  # type: ignore[attr-defined]
+        elif kind is OpaqueExpr:
+            found.extend(node.names)  # type: ignore[attr-defined]
+        elif (inner := _CHILDREN.get(kind)) is not None:
+            stack.extend(reversed(inner(node)))
 
 
 def opaque_names(expr: Expr) -> Iterator[str]:
@@ -194,8 +208,10 @@ def reads(stmt: Stmt) -> tuple[str, ...]:
     try:
         return stmt._reads
     except AttributeError:
-        names = stmt.names if isinstance(stmt, OpaqueStmt) else ()
-        found = (*names, *(name for expr in own_exprs(stmt) for name in names_in(expr)))
+        names = list(stmt.names) if isinstance(stmt, OpaqueStmt) else []
+        for expr in own_exprs(stmt):
+            _collect_names(expr, names)
+        found = tuple(names)
         object.__setattr__(stmt, "_reads", found)
         return found
 
@@ -205,13 +221,20 @@ def has_opaque(stmt: Stmt) -> bool:
     try:
         return stmt._has_opaque
     except AttributeError:
-        found = isinstance(stmt, OpaqueStmt) or any(map(_has_opaque, own_exprs(stmt)))
+        found = isinstance(stmt, OpaqueStmt) or _has_opaque(own_exprs(stmt))
         object.__setattr__(stmt, "_has_opaque", found)
         return found
 
 
-def _has_opaque(expr: Expr) -> bool:
-    return isinstance(expr, OpaqueExpr) or any(map(_has_opaque, children(expr)))
+def _has_opaque(exprs: tuple[Expr, ...]) -> bool:
+    stack = list(exprs)
+    while stack:
+        kind = type(node := stack.pop())
+        if kind is OpaqueExpr:
+            return True
+        if (inner := _CHILDREN.get(kind)) is not None:
+            stack.extend(inner(node))
+    return False
 
 
 # --------------------------------------------------------------------------------- rebuilding

@@ -20,6 +20,8 @@ from tilesat.ir_terms.bounded import saturate_bounded, saturate_together
 # Who wants to see what running rules reports: the laboratory counts which rules fired.
 LISTENER: ContextVar[Callable[[list[Any]], None] | None] = ContextVar("egglog-reports", default=None)
 _TOKENS = re.compile(r'[()]|"(?:\\.|[^"\\])*"|;[^\n]*')
+# What a field may not have as it is, or at its ends.
+_TO_ESCAPE = re.compile(r"[\\\r]|\s[\t\n]|[\t\n]\s")
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
@@ -87,6 +89,7 @@ class EGraph:
             self._graph.run_program(*self._parsed(program, what))
         self._strings: dict[Any, str] = {}
         self._ints: dict[Any, int] = {}
+        self._sets: dict[Any, tuple[str, ...]] = {}
         self._frozen: Mapping[str, Any] | None = None
         self._known: dict[str, list[Any]] = {}
         """Commands that were run, parsed."""
@@ -106,7 +109,7 @@ class EGraph:
         for number, (relation, tuples) in enumerate(rows.items()):
             path = os.path.join(self._folder, f"{part}{number}")
             with open(path, "w", encoding="utf-8") as file:
-                file.write("".join([_line(row) for row in tuples]))
+                file.write(_lines(list(tuples)))
             commands.append(self._bindings.Input(self._span, relation, path))
         return commands
 
@@ -155,6 +158,7 @@ class EGraph:
         self.run("(pop)", what="pop")
         self._strings.clear()
         self._ints.clear()
+        self._sets.clear()
 
     def table(self, name: str) -> Table:
         """The rows of function or relation ``name``, empty when it has none."""
@@ -186,7 +190,10 @@ class EGraph:
         return known
 
     def _string_set(self, value: Any) -> tuple[str, ...]:
-        return tuple(sorted(self._str(item) for item in self._graph.value_to_set(value)))
+        known = self._sets.get(value)
+        if known is None:
+            known = self._sets[value] = tuple(sorted(self._str(item) for item in self._graph.value_to_set(value)))
+        return known
 
 
 def commands_in(program: str) -> list[str]:
@@ -223,6 +230,18 @@ def _quick_folder() -> str | None:
 
 def _same(value: Any) -> Any:
     return value
+
+
+def _lines(rows: Sequence[tuple[Any, ...]]) -> str:
+    """Rows of one relation as egglog reads them."""
+    if not rows:
+        return ""
+    pattern = "\t".join(["%s"] * len(rows[0])) + "\n"
+    text = "".join([pattern % row for row in rows])
+    plain = not _TO_ESCAPE.search(text) and text.count("\n") == len(rows)
+    if plain and text.count("\t") == len(rows) * (len(rows[0]) - 1) and not text[0].isspace():
+        return text
+    return "".join(map(_line, rows))
 
 
 def _line(row: tuple[Any, ...]) -> str:
