@@ -17,6 +17,7 @@ from tilesat.extract.places import PlaceGraph
 from tilesat.extract.sampling import sample
 from tilesat.extract.solve import Solution
 from tilesat.ir.hardware import Hardware
+from tilesat.ir.index import FunctionIndex
 from tilesat.ir.nodes import Function, Program
 from tilesat.rules.rule import RuleSet
 
@@ -123,7 +124,7 @@ def _drawn(places: PlaceGraph, choice: Choice) -> _Draw:
     elaborator = PlaceElaborator(places, choice)
     function = elaborator.function()
     solution = Solution(choice, places.choices.cost(choice), 0.0, "heuristic")
-    return _Draw(function, lambda: placement_decisions(places, solution, elaborator, function))
+    return _Draw(function, lambda: placement_decisions(places, solution, elaborator, FunctionIndex(function)))
 
 
 def _explanation(drawer: _Drawer, number: int) -> Callable[[], list[Decision]]:
