@@ -47,7 +47,7 @@ from tilesat.ir.parser import TypeReader
 from tilesat.ir.types import Direction, Type
 from tilesat.ir_terms.egraph import EGraph
 from tilesat.ir_terms.encode import SEPARATOR
-from tilesat.ir_terms.schema import CONSTRUCTORS, SORTS, handle
+from tilesat.ir_terms.schema import CONSTRUCTORS, handle
 
 _KINDS = {"i64": "int", "String": "str"}
 
@@ -56,20 +56,15 @@ class Decoder:
     """Reads terms out of ``graph``; only the syntax layer is looked at, nothing Python remembers."""
 
     def __init__(self, graph: EGraph) -> None:
-        self._nodes: dict[Any, tuple[str, tuple[Any, ...]]] = {}
-        for con in CONSTRUCTORS:
-            kinds = [_KINDS.get(kind, "class") for kind in con.args]
-            for row in graph.table(con.name).read(*kinds, "class"):
-                self._nodes[con.sort, row[-1]] = (con.name, row[:-1])
-        self._roots = {
-            sort: {row[0]: row[1] for row in graph.table(handle(sort)).read("int", "class")} for sort in SORTS
-        }
+        self._graph = graph
+        self._nodes: dict[str, dict[Any, tuple[str, tuple[Any, ...]]]] = {}
+        """Terms by sort and class; those of a sort are read when the first of them is needed."""
         self._types = TypeReader()
         self._exprs: dict[Any, Expr] = {}
 
     def program(self, number: int) -> Program:
         """The program entered under ``number``."""
-        name, dims, preamble, newline, functions = self._args("Prog", self._roots["Prog"][number])
+        name, dims, preamble, newline, functions = self._args("Prog", self._root("Prog", number))
         return Program(
             name,
             tuple(self._list("Funcs", functions, lambda args: self._function(args[0]))),
@@ -80,16 +75,32 @@ class Decoder:
 
     def function(self, number: int) -> Function:
         """The function entered under ``number``."""
-        return self._function(self._roots["Func"][number])
+        return self._function(self._root("Func", number))
+
+    def _root(self, sort: str, number: int) -> Any:
+        """The class of what was entered under ``number``."""
+        return dict(self._graph.table(handle(sort)).read("int", "class"))[number]
 
     def _args(self, sort: str, cls: Any) -> tuple[Any, ...]:
         return self._node(sort, cls)[1]
 
     def _node(self, sort: str, cls: Any) -> tuple[str, tuple[Any, ...]]:
-        node = self._nodes.get((sort, cls))
+        known = self._nodes.get(sort)
+        if known is None:
+            known = self._nodes[sort] = self._read(sort)
+        node = known.get(cls)
         if node is None:
             raise TilesatError(f"the e-graph has a {sort} class without a term")
         return node
+
+    def _read(self, sort: str) -> dict[Any, tuple[str, tuple[Any, ...]]]:
+        found: dict[Any, tuple[str, tuple[Any, ...]]] = {}
+        for con in CONSTRUCTORS:
+            if con.sort == sort:
+                kinds = [_KINDS.get(kind, "class") for kind in con.args]
+                rows = self._graph.table(con.name).read(*kinds, "class")
+                found.update((row[-1], (con.name, row[:-1])) for row in rows)
+        return found
 
     def _list(self, sort: str, cls: Any, item: Callable[[tuple[Any, ...]], Any]) -> list[Any]:
         """Items of a linked list whose last argument is the rest."""

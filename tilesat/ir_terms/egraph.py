@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 from tilesat.errors import RuleError
@@ -65,17 +66,12 @@ class Table:
 
         A relation's rows have no output column to name. Strings come back unescaped.
         """
-        convert = [self._graph.converter(kind) for kind in kinds]
-        count = len(convert)
-        out = []
-        for row in self._rows:
-            if row.subsumed:
-                continue
-            values = row.inputs
-            if len(values) < count:
-                values = [*values, row.output]
-            out.append(tuple([function(value) for function, value in zip(convert, values, strict=True)]))
-        return out
+        rows = [row for row in self._rows if not row.subsumed]
+        columns = list(zip(*[row.inputs for row in rows], strict=True))
+        if len(columns) < len(kinds):
+            columns.append(tuple([row.output for row in rows]))
+        converted = [self._graph.convert(kind, column) for kind, column in zip(kinds, columns, strict=bool(rows))]
+        return list(zip(*converted, strict=True))
 
 
 class EGraph:
@@ -87,8 +83,6 @@ class EGraph:
         with _guard(what):
             self._graph = self._bindings.EGraph()
             self._graph.run_program(*self._parsed(program, what))
-        self._strings: dict[Any, str] = {}
-        self._ints: dict[Any, int] = {}
         self._sets: dict[Any, tuple[str, ...]] = {}
         self._frozen: Mapping[str, Any] | None = None
         self._known: dict[str, list[Any]] = {}
@@ -156,8 +150,6 @@ class EGraph:
 
     def pop(self) -> None:
         self.run("(pop)", what="pop")
-        self._strings.clear()
-        self._ints.clear()
         self._sets.clear()
 
     def table(self, name: str) -> Table:
@@ -173,26 +165,21 @@ class EGraph:
         """Give up the copy that tables are read from; the next read makes another."""
         self._frozen = None
 
-    def converter(self, kind: str) -> Callable[[Any], Any]:
-        """The function that turns egglog values of ``kind`` into Python ones."""
-        return {"int": self._int, "str": self._str, "class": _same, "strings": self._string_set}[kind]
-
-    def _int(self, value: Any) -> int:
-        known = self._ints.get(value)
-        if known is None:
-            known = self._ints[value] = int(self._graph.value_to_i64(value))
-        return known
-
-    def _str(self, value: Any) -> str:
-        known = self._strings.get(value)
-        if known is None:
-            known = self._strings[value] = unescape(self._graph.value_to_string(value))
-        return known
+    def convert(self, kind: str, values: Sequence[Any]) -> Sequence[Any]:
+        """egglog values of one ``kind`` as Python ones: int, str, class (as they are) or strings (a sorted tuple)."""
+        if kind == "class":
+            return values
+        if kind == "int":
+            return list(map(self._graph.value_to_i64, values))
+        if kind == "str":
+            return list(map(intern, map(unescape, map(self._graph.value_to_string, values))))
+        return list(map(self._string_set, values))
 
     def _string_set(self, value: Any) -> tuple[str, ...]:
         known = self._sets.get(value)
         if known is None:
-            known = self._sets[value] = tuple(sorted(self._str(item) for item in self._graph.value_to_set(value)))
+            items = self.convert("str", list(self._graph.value_to_set(value)))
+            known = self._sets[value] = tuple(sorted(items))
         return known
 
 
@@ -226,10 +213,6 @@ def _quick_folder() -> str | None:
     """Where files that live for an instant are cheapest: in memory where the system offers that."""
     memory = Path("/dev/shm")
     return str(memory) if memory.is_dir() and os.access(memory, os.W_OK | os.X_OK) else None
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _lines(rows: Sequence[tuple[Any, ...]]) -> str:
