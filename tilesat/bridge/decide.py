@@ -62,7 +62,7 @@ class InferenceStage:
         for rounds in count(1):
             if rounds > MOST_ROUNDS:
                 raise SolveError(
-                    f"{self.what} rewrites '{encoded.function.name}' without end",
+                    f"{self.what} rewrites '{encoded.index.function.name}' without end",
                     hint="see the rules of family legalize",
                 )
             self.session.enter(encoded, premises.rows(), before=(read,))
@@ -86,7 +86,7 @@ def _diagnostics(encoded: Encoded, plan: Plan) -> list[Diagnostic]:
     index = encoded.index
 
     def report(severity: Severity, check: str, site: int, message: str) -> None:
-        found.append(Diagnostic(severity, check, encoded.function.name, message, place_of(index, site)))
+        found.append(Diagnostic(severity, check, encoded.index.function.name, message, place_of(index, site)))
 
     for site, name, source, target in plan.impossible:
         message = f"'{name}' is moved from {source.value} to {target.value}, which no chip can do"

@@ -23,7 +23,7 @@ from tilesat.ir.nodes import Assign, Function, OpCall, Program
 from tilesat.ir.ops import op_info
 from tilesat.ir.verify import INPUT_PROPERTIES, OUTPUT_PROPERTIES, require, verify
 from tilesat.ir.walk import walk
-from tilesat.ir_terms.session import Clock, Session, session
+from tilesat.ir_terms.session import Clock, Session, Syntax, session
 from tilesat.rules.catalogue import allow, preset
 from tilesat.rules.levels import FAMILY as LEVELS
 from tilesat.rules.loading import located, unvouched
@@ -135,6 +135,7 @@ class _Pass:
         self.options = options
         self.places = rules.has_stage("placement")
         self.standing: dict[str, Standing] = {}
+        self.syntax: dict[str, Syntax] = {}
 
     def run(self, program: Program, *, check: bool, progress: Progress | None) -> PassResult:
         start = time.perf_counter()
@@ -146,7 +147,7 @@ class _Pass:
             with self._session("residency", self.rules, self.clock) as graph:
                 residency = ResidencyPass(graph, self.chip, self.clock, levels=levels)
                 inferred, resident = residency.run(inferred)
-            self.standing = residency.standing
+            self.standing, self.syntax = residency.standing, residency.syntax
             decisions += resident
         total = _Sum()
         placed = inferred
@@ -230,7 +231,11 @@ class _Pass:
         stands = self.standing if any(rule.family == LEVELS for rule in rules) else {}
         tasks = {
             after.name: PlacementTask(
-                after, open_producers(before), new_tiles(before, after), stands.get(after.name, {})
+                after,
+                open_producers(before),
+                new_tiles(before, after),
+                stands.get(after.name, {}),
+                self.syntax.get(after.name),
             )
             for before, after in zip(original.functions, program.functions, strict=True)
             if after.is_incore

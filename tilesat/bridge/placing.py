@@ -23,11 +23,9 @@ from tilesat.extract.places import PlaceGraph
 from tilesat.extract.solve import Solution, solve
 from tilesat.ir.hardware import Hardware
 from tilesat.ir.index import FunctionIndex
-from tilesat.ir.memory import MemorySSA
 from tilesat.ir.nodes import Function
-from tilesat.ir_terms.encode import Encoder, Rows
 from tilesat.ir_terms.placement_facts import PlacementCollector
-from tilesat.ir_terms.session import Clock, Encoded, Session
+from tilesat.ir_terms.session import Clock, Encoded, Session, Syntax
 from tilesat.rules.rule import ruleset_of
 
 # Sees each function before and after, with the choices it had: the laboratory draws random ones.
@@ -59,13 +57,14 @@ class PlacementTask:
     """A function to place, and what the passes before know of it.
 
     ``free`` names open loads and creates, ``made`` copies that inference made, ``standing`` has the regions for loads
-    that may leave their loops.
+    that may leave their loops, ``syntax`` what is read of the function, where a stage before has done that.
     """
 
     function: Function
     free: frozenset[str]
     made: frozenset[str]
     standing: Standing
+    syntax: Syntax | None = field(default=None, compare=False)
 
     @property
     def key(self) -> Hashable:
@@ -106,12 +105,12 @@ class PlacementStage:
     def run(self, task: PlacementTask) -> Placed:
         """The function of ``task`` in its cheapest placement, never dearer than it is."""
         function = task.function
-        index = FunctionIndex(function)
+        index = FunctionIndex(function) if task.syntax is None else task.syntax.index
         reference_cost = indexed_cost(index, self.model)
         unchanged = Placed(function, reference_cost, reference_cost, reference_cost, "optimal")
         if not index.tile_names():
             return unchanged
-        places = self.places(index, task)
+        places = self.places(task)
         try:
             fitting = self._fitting(places, index)
         except SolveError as error:
@@ -143,16 +142,14 @@ class PlacementStage:
             return None
         return Alternatives(places.choices, solution.choice, options.time_limit, options.seed)
 
-    def places(self, index: FunctionIndex, task: PlacementTask) -> PlaceGraph:
+    def places(self, task: PlacementTask) -> PlaceGraph:
         """The choice graph of a function, priced."""
         start = time.perf_counter()
-        memory = MemorySSA(index)
-        encoder = Encoder()
-        number = encoder.function(index.function)
-        rows: Rows = {f"in-{name}": tuples for name, tuples in encoder.rows.items()}
-        rows.update(PlacementCollector(index, memory, self.chip, task.free, task.made, task.standing).rows)
+        syntax = task.syntax or Syntax.of(task.function)
+        index, memory = syntax.index, syntax.memory
+        facts = PlacementCollector(index, memory, self.chip, task.free, task.made, task.standing).rows
         start = self.clock.add("encode", start)
-        self.session.enter(Encoded(index.function, index, memory, rows, number))
+        self.session.enter(Encoded(syntax, facts))
         start = self.clock.add("load terms", start)
         self.session.graph.saturate(*map(ruleset_of, ("read", "contents", "placement")), what="placement")
         start = self.clock.add("saturate", start)

@@ -14,10 +14,9 @@ from tilesat.ir.index import FunctionIndex
 from tilesat.ir.memory import MemorySSA
 from tilesat.ir.nodes import Assign, Block, EvalStmt, Expr, Function, OpCall, Program, Stmt
 from tilesat.ir.walk import blocks, map_own_exprs, walk, with_blocks
-from tilesat.ir_terms.encode import Encoder, Rows
 from tilesat.ir_terms.evidence_facts import EvidenceCollector
 from tilesat.ir_terms.residency_facts import BRIDGE_MARK, ResidencyCollector, is_load, is_mat_load
-from tilesat.ir_terms.session import Clock, Encoded, Session
+from tilesat.ir_terms.session import Clock, Encoded, Session, Syntax
 from tilesat.rules.rule import ruleset_of
 
 Obstacle = tuple[int, str, tuple[str, ...]]
@@ -27,6 +26,10 @@ Because = Mapping[str, tuple[str, ...]]
 """Why a source is not safe, a panel not proper or a memory too full -> the rules that say so."""
 Standing = Mapping[str, frozenset[int]]
 """Load that may leave loops -> the regions in which it may be executed, its own included."""
+
+
+MOST_KEPT_SITES = 20_000
+"""Statements of which what was read is kept for placement; more would take more memory than it saves time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class ResidencyPass:
     """Runs the evidence and residency rules on a program whose spaces are decided.
 
     ``standing`` has, per kernel, what the rules of family ``levels`` found; regions are those of the result too,
-    because moving a load neither makes nor removes one.
+    because moving a load neither makes nor removes one. ``syntax`` has what was read of kernels that stay as they are.
     """
 
     def __init__(self, session: Session, chip: Hardware | None, clock: Clock, *, levels: bool) -> None:
@@ -56,6 +59,7 @@ class ResidencyPass:
         self.clock = clock
         self.levels = levels
         self.standing: dict[str, Standing] = {}
+        self.syntax: dict[str, Syntax] = {}
 
     def run(self, program: Program) -> tuple[Program, list[Decision]]:
         """The program with stationary loads moved out of their loops, by one level."""
@@ -65,23 +69,26 @@ class ResidencyPass:
             return program, []
         start = time.perf_counter()
         # Functions that differ in name only are analysed once, and decided once per set of obstacles.
-        memories: dict[Function, MemorySSA] = {}
-        for function in kernels:
-            key = replace(function, name="")
-            if key not in memories:
-                memories[key] = MemorySSA(FunctionIndex(function))
         keys = {function.name: replace(function, name="") for function in kernels}
-        obstacles = self._evidence(program, {name: _written(memories[key]) for name, key in keys.items()})
+        syntax: dict[Function, Syntax] = {}
+        for function in kernels:
+            if keys[function.name] not in syntax:
+                syntax[keys[function.name]] = Syntax.of(function)
+        obstacles = self._evidence(program, {name: _written(syntax[key].memory) for name, key in keys.items()})
         known: dict[tuple[Function, Obstacles], Residency] = {}
-        functions, decisions = [], []
+        functions, decisions, kept = [], [], 0
         for function in program.functions:
             if function.name in keys:
                 key, given = keys[function.name], obstacles.get(function.name, ())
                 if (key, given) not in known:
-                    known[key, given] = self._function(memories[key], given)
+                    known[key, given] = self._function(syntax[key], given)
                 found = known[key, given]
                 self.standing[function.name] = found.standing
-                function = replace(function, body=found.body)
+                if found.body is not syntax[key].index.function.body:
+                    function = replace(function, body=found.body)
+                elif kept <= MOST_KEPT_SITES:
+                    self.syntax[function.name] = syntax[key]
+                    kept += len(syntax[key].index.sites)
                 decisions += [decision.of(function.name) for decision in found.decisions]
             functions.append(function)
         self.clock.add("residency", start)
@@ -97,21 +104,18 @@ class ResidencyPass:
             found[kernel].append((position, why, reasons[kernel, position, why]))
         return {kernel: tuple(rows) for kernel, rows in found.items()}
 
-    def _function(self, memory: MemorySSA, obstacles: Obstacles) -> Residency:
-        index = memory.index
-        encoder = Encoder()
-        number = encoder.function(index.function)
-        rows: Rows = {f"in-{name}": tuples for name, tuples in encoder.rows.items()}
-        rows.update(ResidencyCollector(index, memory, self.chip).rows)
+    def _function(self, syntax: Syntax, obstacles: Obstacles) -> Residency:
+        index = syntax.index
+        rows = ResidencyCollector(index, syntax.memory, self.chip).rows
         rows.setdefault("source-unsafe", []).extend((position, why) for position, why, _ in obstacles)
         rows["region"] = [(r.id, r.parent, r.depth) for r in index.regions]
         rows["site-region"] = list(enumerate(index.region_of))
         rows["tile"] = [(name,) for name in index.tile_names()]
-        self.session.enter(Encoded(index.function, index, memory, rows, number))
+        self.session.enter(Encoded(syntax, rows))
         graph = self.session.graph
         graph.saturate(*map(ruleset_of, ("read", "promises", "obstacles", "residency")), what="residency")
         hoists = {int(site): int(loop) for site, loop in graph.table("hoist").read("int", "int")}
-        body = _Hoister(hoists).block(index.function.body)
+        body = _Hoister(hoists).block(index.function.body) if hoists else index.function.body
         because = {why: rules for _, why, rules in obstacles}
         for relation in ("bad-panel", "over-capacity"):
             for row, rules in read_reasons(graph, relation).items():

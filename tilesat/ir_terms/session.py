@@ -22,15 +22,37 @@ from tilesat.ir_terms.schema import BY_NAME as TERMS
 from tilesat.ir_terms.schema import INGEST
 
 
-@dataclass(slots=True)
-class Encoded:
-    """One function ready for the e-graph."""
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """One function read: its index, its memory and its terms. Stages that look at the same function share it."""
 
-    function: Function
     index: FunctionIndex
     memory: MemorySSA
-    rows: Rows
-    number: int
+    terms: Rows
+
+    @staticmethod
+    def of(function: Function) -> Syntax:
+        """The syntax of ``function``."""
+        index = FunctionIndex(function)
+        encoder = Encoder()
+        encoder.function(function)
+        return Syntax(index, MemorySSA(index), {f"in-{name}": tuples for name, tuples in encoder.rows.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """One function ready for the e-graph: its terms, and facts for one stage."""
+
+    syntax: Syntax
+    facts: Rows
+
+    @property
+    def index(self) -> FunctionIndex:
+        return self.syntax.index
+
+    @property
+    def rows(self) -> Rows:
+        return {**self.syntax.terms, **self.facts}
 
 
 @dataclass(slots=True)
@@ -53,13 +75,8 @@ class Clock:
 
 def encode_function(function: Function, chip: Hardware | None) -> Encoded:
     """Terms and seed facts of ``function``."""
-    index = FunctionIndex(function)
-    memory = MemorySSA(index)
-    encoder = Encoder()
-    number = encoder.function(function)
-    rows: Rows = {f"in-{name}": tuples for name, tuples in encoder.rows.items()}
-    rows.update(FactCollector(index, memory, chip).rows)
-    return Encoded(function, index, memory, rows, number)
+    syntax = Syntax.of(function)
+    return Encoded(syntax, FactCollector(syntax.index, syntax.memory, chip).rows)
 
 
 _DECLARED = re.compile(r"^\((?:relation|function) (\S+)", re.MULTILINE)
