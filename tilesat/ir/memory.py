@@ -132,8 +132,11 @@ class MemorySSA:
         """What a text that is not modelled binds -> the buffers it speaks of, any of which that may be."""
         self._writes: dict[int, tuple[str, ...]] = {}
         self._barriers = [is_barrier(stmt) for stmt in index.sites]
+        self._written: dict[int, list[str]] = {}
+        """Site -> variables whose buffers the statement there may change, where there are any."""
         self._join_buffers()
         self._overlaid = self._join_allocations()
+        self._find_written()
         self._join_phis()
         self._collect_writes()
         self._origins = self._find_origins()
@@ -237,7 +240,7 @@ class MemorySSA:
         tensors = [flow for flow in flows if isinstance(self.index.types.get(flow[0]), TensorType)]
         for target, source in tensors:
             self.groups.union(target, source)
-        direct = [name for site in range(len(self.index.sites)) for name in self._written_names(site)]
+        direct = {name for names in self._written.values() for name in names}
         changed = True
         while changed:
             changed = False
@@ -271,12 +274,13 @@ class MemorySSA:
 
     # -------------------------------------------------------------------------- writes
 
-    def _written_names(self, site: int) -> list[str]:
-        """Variables whose buffers the statement at ``site`` may change."""
-        stmt = self.index.sites[site]
-        made = [stmt.name] if isinstance(stmt, Assign) and stmt.name in self._overlaid else []
-        changed = self._changed_names(stmt)
-        return [*made, *changed, *(name for bound in changed for name in self._behind.get(bound, ()))]
+    def _find_written(self) -> None:
+        for site, stmt in enumerate(self.index.sites):
+            made = [stmt.name] if self._overlaid and isinstance(stmt, Assign) and stmt.name in self._overlaid else []
+            changed = self._changed_names(stmt)
+            if made or changed:
+                behind = [name for bound in changed for name in self._behind.get(bound, ())]
+                self._written[site] = [*made, *changed, *behind]
 
     def _changed_names(self, stmt: Stmt) -> list[str]:
         """Variables bound before ``stmt`` whose buffers it may change."""
@@ -301,7 +305,7 @@ class MemorySSA:
 
     def _collect_writes(self) -> None:
         for site, stmt in enumerate(self.index.sites):
-            names = self._written_names(site)
+            names = self._written.get(site, [])
             groups = dict.fromkeys(self.group(name) for name in names)
             if any(name in self._behind or isinstance(self.index.types.get(name), TensorType) for name in names):
                 groups[GLOBAL_MEMORY] = None
@@ -366,14 +370,14 @@ class _Numbering:
         self._pairs: dict[tuple[int, int], int] = {}
         self._changed: list[set[str]] = [set() for _ in self.index.regions]
         self._read: list[set[str]] = [set() for _ in self.index.regions]
+        self._groups_read = [memory.groups_read(stmt) for stmt in self.index.sites]
         self._summarise()
 
     def _summarise(self) -> None:
         """Groups changed and read in each region, nested ones included (inner regions come later)."""
-        for site, stmt in enumerate(self.index.sites):
-            region = self.index.region_of[site]
+        for site, region in enumerate(self.index.region_of):
             self._changed[region].update(self.memory.written_at(site))
-            self._read[region].update(self.memory.groups_read(stmt))
+            self._read[region].update(self._groups_read[site])
             if self.memory.is_barrier(site):
                 self._changed[region].add(_BARRIER)
         for inner in reversed(self.index.regions):
@@ -394,21 +398,21 @@ class _Numbering:
         for site in self.index.regions[region].sites:
             stmt = self.index.sites[site]
             if isinstance(stmt, If):
-                self._branch(site, stmt)
+                self._branch(site)
             elif isinstance(stmt, (For, While)):
-                self._loop(site, stmt)
+                self._loop(site)
             else:
-                self._record(site, stmt)
+                self._record(site)
                 self._renew(self.memory.written_at(site))
                 if self.memory.is_barrier(site):
                     self._renew((_BARRIER,))
 
-    def _record(self, site: int, stmt: Stmt) -> None:
-        for group in self.memory.groups_read(stmt):
+    def _record(self, site: int) -> None:
+        for group in self._groups_read[site]:
             self.uses[site, group] = self._versions(group)
 
-    def _loop(self, site: int, stmt: For | While) -> None:
-        self._record(site, stmt)
+    def _loop(self, site: int) -> None:
+        self._record(site)
         body = self.index.arms[site, 0]
         before = {group: self._versions(group) for group in self._read[body]}
         self._renew(self._changed[body])
@@ -417,8 +421,8 @@ class _Numbering:
         self.region(body)
         self._renew(self._changed[body])
 
-    def _branch(self, site: int, stmt: If) -> None:
-        self._record(site, stmt)
+    def _branch(self, site: int) -> None:
+        self._record(site)
         arms = [self.index.arms[site, arm] for arm in (0, 1) if (site, arm) in self.index.arms]
         changed = set().union(*(self._changed[arm] for arm in arms))
         before = {group: self._current.get(group, 0) for group in changed}

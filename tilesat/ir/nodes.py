@@ -174,10 +174,11 @@ Call: TypeAlias = "OpCall | FuncCall | Submit"
 class _Memo:
     """What is known of a statement once it was asked for (see :mod:`tilesat.ir.walk`); no part of its value."""
 
-    __slots__ = ("_has_opaque", "_is_barrier", "_reads")
+    __slots__ = ("_head", "_inner", "_is_barrier", "_reads")
     _reads: tuple[str, ...]
+    _inner: frozenset[type]
     _is_barrier: bool
-    _has_opaque: bool
+    _head: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -459,6 +459,11 @@ def print_stmt(stmt: Stmt) -> str:
 
 def print_head(stmt: Stmt) -> str:
     """The first line of ``stmt`` in the printed form."""
-    inner = blocks(stmt)
-    head = with_blocks(stmt, tuple(() for _ in inner)) if inner else stmt
-    return print_stmt(head).split("\n", 1)[0]
+    try:
+        return stmt._head
+    except AttributeError:
+        inner = blocks(stmt)
+        head = with_blocks(stmt, tuple(() for _ in inner)) if inner else stmt
+        text = print_stmt(head).split("\n", 1)[0]
+        object.__setattr__(stmt, "_head", text)
+        return text

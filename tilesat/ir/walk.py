@@ -216,25 +216,41 @@ def reads(stmt: Stmt) -> tuple[str, ...]:
         return found
 
 
-def has_opaque(stmt: Stmt) -> bool:
-    """Whether ``stmt`` itself has text in it that is not modelled."""
+_CALLS = (OpCall, FuncCall, Submit)
+
+
+def inner_kinds(stmt: Stmt) -> frozenset[type]:
+    """The classes of all expressions in ``stmt``, but for the call that an assignment or a bare call makes."""
     try:
-        return stmt._has_opaque
+        return stmt._inner
     except AttributeError:
-        found = isinstance(stmt, OpaqueStmt) or _has_opaque(own_exprs(stmt))
-        object.__setattr__(stmt, "_has_opaque", found)
+        stack = list(own_exprs(stmt))
+        if isinstance(stmt, (Assign, EvalStmt)) and isinstance(stmt.value, _CALLS):
+            stack = list(_call_children(stmt.value))
+        kinds: set[type] = set()
+        while stack:
+            kind = type(node := stack.pop())
+            kinds.add(kind)
+            if (inner := _CHILDREN.get(kind)) is not None:
+                stack.extend(inner(node))
+        found = frozenset(kinds)
+        found = _KINDS.setdefault(found, found)
+        object.__setattr__(stmt, "_inner", found)
         return found
 
 
-def _has_opaque(exprs: tuple[Expr, ...]) -> bool:
-    stack = list(exprs)
-    while stack:
-        kind = type(node := stack.pop())
-        if kind is OpaqueExpr:
-            return True
-        if (inner := _CHILDREN.get(kind)) is not None:
-            stack.extend(inner(node))
-    return False
+_KINDS: dict[frozenset[type], frozenset[type]] = {}
+_ASKS_AGAIN = frozenset({*_CALLS, OpaqueExpr})
+
+
+def has_opaque(stmt: Stmt) -> bool:
+    """Whether ``stmt`` itself has text in it that is not modelled."""
+    return isinstance(stmt, OpaqueStmt) or OpaqueExpr in inner_kinds(stmt)
+
+
+def asks_again(stmt: Stmt) -> bool:
+    """Whether something beside the call that ``stmt`` makes is a call: made elsewhere it might give something else."""
+    return not _ASKS_AGAIN.isdisjoint(inner_kinds(stmt))
 
 
 # --------------------------------------------------------------------------------- rebuilding

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+from tilesat.ir.memory import called
 from tilesat.ir.nodes import (
     ORCHESTRATION,
     Assign,
@@ -27,7 +28,7 @@ from tilesat.ir.nodes import (
 )
 from tilesat.ir.ops import op_info
 from tilesat.ir.types import ArrayType, Direction, ScalarType, TensorType, Type
-from tilesat.ir.walk import children, own_exprs, variable_types, walk
+from tilesat.ir.walk import children, inner_kinds, own_exprs, variable_types, walk
 from tilesat.ir_terms.encode import Rows
 
 _CREATES = frozenset({"tensor.create"})
@@ -47,9 +48,9 @@ class EvidenceCollector:
         self.rows: Rows = defaultdict(list)
         self._calls = 0
         self._call_of: dict[str, tuple[int, Expr]] = {}
-        called = {call.callee for f in program.functions for s in walk(f.body) for call in _calls_in(s)}
+        callees = {call.callee for f in program.functions for s in walk(f.body) for call in _calls_in(s)}
         for function in program.functions:
-            is_root = function.kind == ORCHESTRATION and function.name not in called
+            is_root = function.kind == ORCHESTRATION and function.name not in callees
             self._add("root-function" if is_root else "other-function", function.name)
             self._function(function)
 
@@ -189,6 +190,8 @@ def _yielded(block: tuple[Stmt, ...]) -> tuple[Expr, ...]:
 def _calls_in(stmt: Stmt) -> list[FuncCall | Submit]:
     """The calls and submits that ``stmt`` itself makes, nested ones included."""
     found: list[FuncCall | Submit] = []
+    if not isinstance(called(stmt), (FuncCall, Submit)) and inner_kinds(stmt).isdisjoint((FuncCall, Submit)):
+        return found
     stack = list(own_exprs(stmt))
     while stack:
         expr = stack.pop()

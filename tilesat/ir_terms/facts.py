@@ -13,7 +13,7 @@ from tilesat.ir.nodes import Assign, Const, For, If, OpaqueStmt, OpCall, Stmt, V
 from tilesat.ir.ops import OpInfo, OutputRule, op_info
 from tilesat.ir.stale import StaleReaders
 from tilesat.ir.types import MemorySpace, TileType
-from tilesat.ir.walk import names_in, opaque_names, own_exprs, reads
+from tilesat.ir.walk import has_opaque, names_in, opaque_names, own_exprs, reads
 from tilesat.ir_terms.encode import Rows
 from tilesat.ir_terms.relations import SPACE_NUMBERS
 
@@ -188,7 +188,8 @@ class FactCollector:
         for stmt in self.index.sites:
             if isinstance(stmt, OpaqueStmt):
                 found.update(stmt.names)
-            found.update(name for expr in own_exprs(stmt) for name in opaque_names(expr))
+            elif has_opaque(stmt):
+                found.update(name for expr in own_exprs(stmt) for name in opaque_names(expr))
         return found & self._tile_set
 
     def _is_bound_view(self, name: str) -> bool:

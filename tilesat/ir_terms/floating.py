@@ -9,7 +9,7 @@ from tilesat.ir.index import FunctionIndex
 from tilesat.ir.memory import COPIES, MemorySSA
 from tilesat.ir.nodes import Assign, EvalStmt, Expr, For, OpCall, Return, Stmt, Var, While, Yield
 from tilesat.ir.ops import op_info
-from tilesat.ir.walk import has_call, names_in, own_exprs, reads
+from tilesat.ir.walk import asks_again, names_in, own_exprs, reads
 
 
 class Floating:
@@ -41,7 +41,7 @@ class Floating:
                     floating.add(stmt.name)
                 continue
             source = tile_source(stmt.value)
-            if source is None or source not in self.tiles or asks_again(stmt.value):
+            if source is None or source not in self.tiles or asks_again(stmt):
                 continue
             if isinstance(stmt.value, OpCall) and stmt.value.op in COPIES:
                 if self._is_stable(stmt.name, source):
@@ -133,11 +133,6 @@ def shares_buffer(value: Expr) -> bool:
     """Whether the result of ``value`` is a view or another name of its source."""
     info = op_info(value.op) if isinstance(value, OpCall) else None
     return isinstance(value, Var) or (info is not None and info.is_view)
-
-
-def asks_again(value: Expr) -> bool:
-    """Whether an argument of the call ``value`` is itself a call: evaluated elsewhere it might give something else."""
-    return isinstance(value, OpCall) and has_call(*value.args, *(item for _, item in (*value.kwargs, *value.attrs)))
 
 
 def tile_source(value: Expr) -> str | None:

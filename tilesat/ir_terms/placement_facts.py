@@ -25,10 +25,10 @@ from tilesat.ir.nodes import (
 from tilesat.ir.ops import OpInfo, OutputRule, op_info
 from tilesat.ir.printer import print_expr
 from tilesat.ir.types import MemorySpace, TensorType, TileType
-from tilesat.ir.walk import names_in, own_exprs
+from tilesat.ir.walk import asks_again, names_in, own_exprs
 from tilesat.ir_terms.encode import Rows
 from tilesat.ir_terms.facts import LOAD, ON_CHIP
-from tilesat.ir_terms.floating import Floating, asks_again, tile_source
+from tilesat.ir_terms.floating import Floating, tile_source
 from tilesat.ir_terms.relations import SPACE_NUMBERS
 from tilesat.ir_terms.windows import begins_on_block, is_sure, keeps_boxes
 from tilesat.rules.moves import INIT_SLOT, YIELD_SLOT
@@ -188,7 +188,7 @@ class PlacementCollector:
             self._add("same-as", name, value.name)
             self._add("own-alias", name, value.name)
             return
-        if info is not None and info.is_view and source in self.tiles and not asks_again(value):
+        if info is not None and info.is_view and source in self.tiles and not asks_again(stmt):
             assert source is not None
             self._home(name)
             self._view(site, name, source, call)
@@ -332,7 +332,7 @@ class PlacementCollector:
         return {self.space(name)} | ({MemorySpace.Vec, MemorySpace.Mat} if is_open else set())
 
     def _load(self, site: int, name: str, call: OpCall) -> None:
-        if self.memory.is_written(name) or name in self.named or asks_again(call):
+        if self.memory.is_written(name) or name in self.named or asks_again(self.index.sites[site]):
             return
         source = next(names_in(call.args[0]), None)
         every = self.memory.use_versions[site, GLOBAL_MEMORY][1]

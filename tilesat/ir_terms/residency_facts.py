@@ -26,7 +26,7 @@ from tilesat.ir.nodes import (
 )
 from tilesat.ir.ops import op_info
 from tilesat.ir.types import Direction, MemorySpace, TensorType, TileType
-from tilesat.ir.walk import has_call, names_in, names_in_type, reads
+from tilesat.ir.walk import asks_again, has_call, names_in, names_in_type, reads
 from tilesat.ir_terms.encode import Rows
 from tilesat.ir_terms.facts import LOAD
 from tilesat.ir_terms.relations import SPACE_NUMBERS
@@ -161,7 +161,7 @@ class ResidencyCollector:
                 names.update(dict.fromkeys(names_in_type(stmt.type)))
             for name in names:
                 self._add("uses-name", site, name)
-            if has_call(*exprs):
+            if asks_again(stmt):
                 # Each trip asks anew: the memory that it reads may have changed.
                 self._add("uses-name", site, CALL_RESULT)
                 self._add("name-region", CALL_RESULT, self.index.region_of[site])
