@@ -24,6 +24,7 @@ from tilesat.ir.nodes import (
     Yield,
 )
 from tilesat.ir.types import TileType, Type
+from tilesat.ir.walk import STRUCTURES
 
 BODY = 0
 
@@ -99,7 +100,8 @@ class FunctionIndex:
             self.region_of.append(region)
             self.regions[region].sites.append(site)
             self._bind(site, region, stmt)
-            stack.extend(self._open(site, region, stmt))
+            if type(stmt) in STRUCTURES:
+                stack.extend(self._open(site, region, stmt))
 
     def _bind(self, site: int, region: int, stmt: Stmt) -> None:
         if isinstance(stmt, Assign):

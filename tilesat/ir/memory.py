@@ -49,6 +49,7 @@ GLOBAL_MEMORY = "*"
 """The group that every write to global memory changes."""
 
 _BARRIER = "!"
+_CALLS = frozenset({OpCall, FuncCall, Submit})
 
 
 class Groups:
@@ -76,8 +77,10 @@ class Groups:
 
 def called(stmt: Stmt) -> Expr | None:
     """The call that ``stmt`` makes as a whole, else ``None``."""
-    value = stmt.value if isinstance(stmt, (Assign, EvalStmt)) else None
-    return value if isinstance(value, (OpCall, FuncCall, Submit)) else None
+    if not isinstance(stmt, (Assign, EvalStmt)):
+        return None
+    value = stmt.value
+    return value if type(value) in _CALLS else None
 
 
 def is_barrier(stmt: Stmt) -> bool:

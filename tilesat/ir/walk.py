@@ -42,8 +42,14 @@ from tilesat.ir.types import ArrayType, Shape, TensorType, TileType, TileView, T
 Rename = Mapping[str, Expr]
 
 
+STRUCTURES = frozenset({For, While, If, Scope})
+"""The statements that have blocks."""
+
+
 def blocks(stmt: Stmt) -> tuple[Block, ...]:
     """The blocks directly inside ``stmt``, in order."""
+    if type(stmt) not in STRUCTURES:
+        return ()
     if isinstance(stmt, (For, While, Scope)):
         return (stmt.body,)
     if isinstance(stmt, If):
@@ -57,8 +63,9 @@ def walk(block: Block) -> Iterator[Stmt]:
     while stack:
         stmt = stack.pop()
         yield stmt
-        for inner in reversed(blocks(stmt)):
-            stack.extend(reversed(inner))
+        if type(stmt) in STRUCTURES:
+            for inner in reversed(blocks(stmt)):
+                stack.extend(reversed(inner))
 
 
 def own_exprs(stmt: Stmt) -> tuple[Expr, ...]:
@@ -112,7 +119,10 @@ def variable_types(function: Function) -> dict[str, Type]:
     """The type of every parameter and bound variable of ``function``."""
     types: dict[str, Type] = {param.name: param.type for param in function.params}
     for stmt in walk(function.body):
-        types.update((name, type_) for name, type_ in bindings(stmt) if type_ is not None)
+        if isinstance(stmt, Assign):
+            types[stmt.name] = stmt.type
+        elif type(stmt) in STRUCTURES:
+            types.update((name, type_) for name, type_ in bindings(stmt) if type_ is not None)
     return types
 
 
