@@ -69,13 +69,14 @@ class ResidencyPass:
             return program, []
         start = time.perf_counter()
         # Functions that differ in name only are analysed once, and decided once per set of obstacles.
-        keys = {function.name: replace(function, name="") for function in kernels}
-        syntax: dict[Function, Syntax] = {}
+        shapes: dict[Function, int] = {}
+        keys = {f.name: shapes.setdefault(replace(f, name=""), len(shapes)) for f in kernels}
+        syntax: dict[int, Syntax] = {}
         for function in kernels:
             if keys[function.name] not in syntax:
                 syntax[keys[function.name]] = Syntax.of(function)
         obstacles = self._evidence(program, {name: _written(syntax[key].memory) for name, key in keys.items()})
-        known: dict[tuple[Function, Obstacles], Residency] = {}
+        known: dict[tuple[int, Obstacles], Residency] = {}
         functions, decisions, kept = [], [], 0
         for function in program.functions:
             if function.name in keys:

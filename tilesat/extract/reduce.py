@@ -21,6 +21,9 @@ from tilesat.extract.sccs import cyclic_groups
 DEEP_WAYS = (12, 6000)
 """Ways of a part, more than and up to, for which it pays to find out what every derivation needs."""
 
+LEAST_GAIN = 0.9
+"""A round over a whole problem that leaves more than this share of its ways is the last."""
+
 
 @dataclass(slots=True)
 class Reduction:
@@ -95,6 +98,9 @@ def _shrink(problem: Problem, reduction: Reduction, deep: bool) -> Problem:
         reduction.fixed_cost += contraction.fixed_cost
         before, problem = problem, contraction.result
         if not contraction.merged and len(problem.cls) == len(before.cls):
+            return problem
+        if not deep and len(before.cls) > DEEP_WAYS[0] and len(problem.cls) > LEAST_GAIN * len(before.cls):
+            # What is left is in small parts, each of which is looked at more closely.
             return problem
 
 

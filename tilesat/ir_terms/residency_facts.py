@@ -78,6 +78,8 @@ class ResidencyCollector:
         self.memory = memory
         self.chip = chip
         self.rows: Rows = defaultdict(list)
+        self._positions: dict[str, int] = {}
+        """Op -> how many of its positions are known to feed nothing, or what."""
         self._params = {param.name: (k, param) for k, param in enumerate(index.function.params)}
         self._loops()
         self._sites()
@@ -171,13 +173,13 @@ class ResidencyCollector:
         tiles = set(self.index.tile_names())
         for site, stmt in enumerate(self.index.sites):
             call = called(stmt)
-            direct: Counter[str] = Counter()
+            read = [name for name in reads(stmt) if name in tiles]
+            direct: list[str] = []
             if isinstance(call, OpCall):
-                direct.update(arg.name for arg in call.args if isinstance(arg, Var) and arg.name in tiles)
+                direct = [arg.name for arg in call.args if isinstance(arg, Var) and arg.name in tiles]
                 self._operands(site, stmt, call, tiles)
-            read = Counter(name for name in reads(stmt) if name in tiles)
-            for name in read:
-                if read[name] > direct[name]:
+            if len(read) > len(direct):
+                for name in Counter(read) - Counter(direct):
                     self._add("escapes", name, f"{name} {_escape(stmt)}")
         for name in tiles:
             self._add("use-count", name, counts[name])
@@ -200,12 +202,11 @@ class ResidencyCollector:
 
     def _add_not_fed(self, call: OpCall) -> None:
         factors = FACTORS.get(call.op, {})
-        for position in range(len(call.args)):
+        for position in range(self._positions.get(call.op, 0), len(call.args)):
             for space in (MemorySpace.Left, MemorySpace.Right):
                 if factors.get(position) is not space:
-                    row = (call.op, position, SPACE_NUMBERS[space])
-                    if row not in self.rows["not-fed"]:
-                        self._add("not-fed", *row)
+                    self._add("not-fed", call.op, position, SPACE_NUMBERS[space])
+        self._positions[call.op] = max(self._positions.get(call.op, 0), len(call.args))
 
     def _capacity(self) -> None:
         totals = dict.fromkeys(RESIDENT_SPACES, 0)
