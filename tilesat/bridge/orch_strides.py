@@ -156,7 +156,13 @@ def _signatures(launches: Iterable[Launch], found: Found, everywhere: Mapping[st
 
 
 def _fits(launch: Launch, stated: Stated, found: Found) -> bool:
-    return all(found.given.get((launch.number, position)) == strides for position, strides in stated)
+    """Whether the kernel of ``launch`` may state ``stated``: the rules say so of all its launches, or of this one."""
+    everywhere = found.everywhere.get(launch.callee.name, {})
+    return all(
+        everywhere.get(position) == strides
+        or ((launch.number, position) in found.here and found.given[launch.number, position] == strides)
+        for position, strides in stated
+    )
 
 
 def _packing(launch: Launch, stated: Stated, found: Found, frequencies: Frequencies, context: OrchContext) -> float:
