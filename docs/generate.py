@@ -12,15 +12,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.corpus import cases_of, kernel, kernel_names
-from tests.orch.programs import orchestration_program
 from tilesat.errors import TilesatError
 from tilesat.ir.nodes import Program
 from tilesat.lab.catalogue import UNREACHABLE, Entry, entries, run_example, source_of
 from tilesat.lab.choices import RandomChoices
 from tilesat.lab.counterexample import count_statements
+from tilesat.lab.orch_programs import orchestration_program
 from tilesat.lab.reduce import reduced
 from tilesat.lab.target_table import TARGET_OF
-from tilesat.lab.targets import TARGETS, is_targeted
+from tilesat.lab.targets import TARGETS, runs_on_kernels
 
 PAGE = Path(__file__).parent / "rules.md"
 EXAMPLES = Path(__file__).parent.parent / "tilesat" / "lab" / "data" / "examples.json"
@@ -103,7 +103,7 @@ def find_example(item: Entry, seconds: float = SECONDS) -> str | None:
 
 
 def _candidates(item: Entry) -> Iterator[Program]:
-    if is_targeted(item.rule):
+    if runs_on_kernels(item.rule):
         target = TARGETS[TARGET_OF.get(item.rule.name, "any")]
         yield from (target.program(seed) for seed in range(TRIED))
         return

@@ -13,7 +13,7 @@ from tilesat import RuleError, preset
 from tilesat.cli import main
 from tilesat.ir.parser import parse_text
 from tilesat.lab.catalogue import UNREACHABLE, _examples, entries, entry, run_example, source_of
-from tilesat.lab.targets import is_targeted
+from tilesat.lab.targets import runs_on_kernels
 from tilesat.rules.catalogue import options
 
 
@@ -34,7 +34,7 @@ def test_examples_make_their_rule_fire() -> None:
 
 
 def test_every_rule_of_kernels_has_an_example() -> None:
-    kernels = {item.rule.name for item in entries() if is_targeted(item.rule)}
+    kernels = {item.rule.name for item in entries() if runs_on_kernels(item.rule)}
     assert kernels - set(_examples()) <= set(UNREACHABLE) | KNOWN_WITHOUT
 
 

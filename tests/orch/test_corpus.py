@@ -8,12 +8,12 @@ import pytest
 
 import tilesat
 from tests.corpus import Case, case, cases_of, kernel, kernel_names
-from tests.orch.strides import passed_strides
 from tests.orch.texts import created_bytes, optimized, said
 from tilesat.diagnostics import errors
 from tilesat.ir.nodes import Function, Program
 from tilesat.ir.types import TensorView
 from tilesat.ir.verify import verify
+from tilesat.lab.orch_strides import passed_strides
 
 RIGHT = cases_of("O", right=True)
 PRESETS = ("reference", "optimal")

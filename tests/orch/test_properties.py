@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tilesat
-from tests.orch.programs import orchestration_program
-from tests.orch.strides import passed_strides
 from tilesat.bridge.decisions import Decision
 from tilesat.bridge.orch import ORCH_PROPERTIES, OVERWRITTEN_INPUT, run_patterns
 from tilesat.bridge.orch_stage import OrchContext, Search
@@ -22,6 +20,8 @@ from tilesat.ir.interp import compare
 from tilesat.ir.nodes import Program
 from tilesat.ir.verify import verify
 from tilesat.lab.choices import RandomChoices
+from tilesat.lab.orch_programs import orchestration_program
+from tilesat.lab.orch_strides import passed_strides
 from tilesat.lab.strategies import HypothesisChoices
 from tilesat.rules.catalogue import preset
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import tilesat
-from tests.orch.strides import passed_strides
 from tests.orch.texts import becomes, function, main, optimized, program, said, stays
 from tilesat.ir.nodes import Program
+from tilesat.lab.orch_strides import passed_strides
 from tilesat.rules.catalogue import preset
 
 

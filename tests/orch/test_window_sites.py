@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 import tilesat
-from tests.orch.strides import passed_strides
 from tests.orch.test_windows import BODY, DIRECT, NARROWED, OPT_IN, RUN, launch, narrow, strip, windowed
 from tests.orch.texts import becomes, function, main, optimized, program, said, stays
 from tilesat.bridge.orch import run_patterns
 from tilesat.bridge.orch_stage import OrchContext
 from tilesat.extract.orch_cost import OrchMoves
+from tilesat.lab.orch_strides import passed_strides
 from tilesat.rules.catalogue import preset
 
 OVERLAP = "windows of different trips of a loop around it may overlap"

@@ -7,10 +7,10 @@ from textwrap import dedent
 import pytest
 
 import tilesat
-from tests.orch.strides import passed_strides
 from tests.orch.texts import becomes, function, main, optimized, program, said, stays
 from tilesat.ir.nodes import Program
 from tilesat.ir.types import Direction
+from tilesat.lab.orch_strides import passed_strides
 
 WINDOWED = "pl.Tensor[[8, 32], pl.FP32, pl.TensorView(stride=[32, 1], VIEW)]"
 WINDOW = "pl.Tensor[[8, 32], pl.FP32]"

@@ -19,7 +19,7 @@ from tilesat.errors import RuleError
 from tilesat.ir.nodes import Program
 from tilesat.ir.parser import parse_text
 from tilesat.lab.firing import Firings, firings
-from tilesat.lab.targets import is_targeted
+from tilesat.lab.targets import runs_on_kernels
 from tilesat.rules import catalogue as shipped
 from tilesat.rules.rule import Rule, RuleSet
 
@@ -133,7 +133,7 @@ def run_example(item: Entry, program: Program, rules: RuleSet | None = None) -> 
     # What a rule says of programs for no chip in particular shows only there.
     chip = None if item.rule.name in ("capacity-open", "hold-no-hardware") else EXAMPLE_HARDWARE
     with firings() as found:
-        if is_targeted(item.rule):
+        if runs_on_kernels(item.rule):
             return infer_tile_memory_space(program, rules=chosen, hardware=chip, check=False).program, found
         return optimize_orch_tensors(program, rules=chosen, hardware=chip, check=False).program, found
 

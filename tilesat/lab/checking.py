@@ -18,7 +18,8 @@ from tilesat.lab.examine import examine
 from tilesat.lab.firing import Firings
 from tilesat.lab.judge import CRASH, Fault
 from tilesat.lab.statement import Refutation, refute
-from tilesat.lab.targets import TARGETS, Target, choose_targets, is_targeted
+from tilesat.lab.target import Target, kind_of
+from tilesat.lab.targets import TARGETS, choose_targets, is_targeted
 from tilesat.rules.catalogue import preset
 from tilesat.rules.rule import Rule, RuleSet
 
@@ -230,7 +231,12 @@ class _Check:
         plan: dict[str, list[Change]] = {name: [] for name in TARGETS}
         if self.given:
             for target in self.given:
-                plan[target.name] = list(self.wanted)
+                plan[target.name] = [c for c in self.wanted if kind_of(_rule(c)) == target.kind]
+                if not plan[target.name]:
+                    raise TilesatError(
+                        f"target '{target.name}' is for rules of {target.kind}, and nothing to check is one",
+                        hint="leave the target out, or see the list of targets",
+                    )
             return plan
         chosen = choose_targets(self.rules, [_rule(change) for change in self.wanted], self.seed, self.examples)
         for change in self.wanted:

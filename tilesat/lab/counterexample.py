@@ -17,7 +17,7 @@ from tilesat.lab.examine import Outcome, examine
 from tilesat.lab.judge import CRASH, Fault
 from tilesat.lab.reduce import reduced
 from tilesat.lab.shrink import simplest
-from tilesat.lab.targets import Target
+from tilesat.lab.target import Target
 from tilesat.lab.variants import DOCUMENTED
 from tilesat.rules.rule import RuleSet
 
@@ -109,7 +109,7 @@ def find_counterexample(
     if count_statements(program) > FEW:
         # Other decisions of the generator may lead to a smaller one.
         left = start + seconds - time.monotonic()
-        found = simplest(seed, trial.is_faulty, target.config, seconds=left * (1 - REDUCE_SHARE))
+        found = simplest(seed, trial.is_faulty, target.make, seconds=left * (1 - REDUCE_SHARE))
         other = reduced(found.program, trial.is_faulty, start + seconds - time.monotonic())
         program = min(program, other, key=count_statements)
     outcome = trial.outcome(program)

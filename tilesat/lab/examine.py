@@ -9,7 +9,9 @@ from tilesat.ir.hardware import hardware
 from tilesat.ir.nodes import Program
 from tilesat.lab.firing import Firings, firings
 from tilesat.lab.judge import CRASH, Fault, Judge
-from tilesat.lab.targets import Target
+from tilesat.lab.orch_judge import OrchJudge
+from tilesat.lab.orch_variants import orch_variants
+from tilesat.lab.target import KERNELS, Target
 from tilesat.lab.variants import Variants, variants
 from tilesat.rules.rule import RuleSet
 
@@ -32,13 +34,14 @@ def examine(program: Program, rules: RuleSet, target: Target, samples: int, seed
     anything else that a pass raises is.
     """
     chip = hardware(target.hardware)
+    results_of = variants if target.kind == KERNELS else orch_variants
     with firings() as found:
         try:
-            results = variants(program, rules, chip, samples=samples, seed=seed)
+            results = results_of(program, rules, chip, samples=samples, seed=seed)
         except SolveError as error:
             return Outcome(found, refusal=str(error))
         except (TilesatError, AssertionError, LookupError, TypeError, ValueError, AttributeError) as error:
             text = f"{type(error).__name__}: {error}"
             return Outcome(found, fault=Fault(CRASH, "", text), refusal=text)
-    judge = Judge(program, chip)
+    judge = Judge(program, chip) if target.kind == KERNELS else OrchJudge(program)
     return Outcome(found, results, judge.first_fault(results), unjudged=not judge.can_judge)

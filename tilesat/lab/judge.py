@@ -33,7 +33,9 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class Run:
+    """What an entry function shows on the random arguments of a seed."""
+
     function: str
     seed: int
     limit: int
@@ -52,17 +54,8 @@ class Judge:
         self.chip = chip
         self._paths = _transfers(program, chip)
         self._own_moves = _own_moves(program)
-        self._runs: list[_Run] = []
+        self._runs = runs_of(program, seeds)
         self._known: dict[Program, Fault | None] = {}
-        kernels = [function.name for function in program.functions if function.is_incore]
-        pending = entry_functions(program)
-        for name in pending:
-            try:
-                runs = [_Run(name, seed, *_swapped(program, name, seed)) for seed in seeds]
-            except InterpretError:
-                pending += [kernel for kernel in kernels if kernel not in pending]
-                continue
-            self._runs += runs
 
     @property
     def can_judge(self) -> bool:
@@ -82,7 +75,7 @@ class Judge:
     def _fault(self, after: Program, impossible: int) -> Fault | None:
         found = errors(verify(after, properties=OUTPUT_PROPERTIES, hardware=self.chip))
         if found:
-            return Fault(ILLEGAL, "", _text(found[0]))
+            return Fault(ILLEGAL, "", diagnostic_text(found[0]))
         paths = _transfers(after, self.chip)
         if not self._paths and not impossible:
             # Where the author's own moves lead is the author's affair.
@@ -108,6 +101,25 @@ class Judge:
         return None
 
 
+def runs_of(program: Program, seeds: Sequence[int], *, kernels_too: bool = True) -> list[Run]:
+    """The entry functions of ``program`` on random arguments.
+
+    Where one cannot be evaluated, the kernels take its place, with ``kernels_too``: passes that keep their interfaces
+    can be judged on them.
+    """
+    found: list[Run] = []
+    kernels = [function.name for function in program.functions if function.is_incore and kernels_too]
+    pending = entry_functions(program)
+    for name in pending:
+        try:
+            runs = [Run(name, seed, *_swapped(program, name, seed)) for seed in seeds]
+        except InterpretError:
+            pending += [kernel for kernel in kernels if kernel not in pending]
+            continue
+        found += runs
+    return found
+
+
 def _swapped(program: Program, function: str, seed: int) -> tuple[int, dict[str, Any], Interpretation]:
     arguments, limit, shown = runnable_arguments(program, function, seed)
     return limit, arguments, shown
@@ -116,7 +128,7 @@ def _swapped(program: Program, function: str, seed: int) -> tuple[int, dict[str,
 def _transfers(program: Program, chip: Hardware | None) -> dict[str, str]:
     """Transfers that no hardware makes, by what they bind; tiles that are too large are another matter."""
     found = errors(verify(program, properties=("HardwarePaths",), hardware=chip, paths="error"))
-    return {diagnostic.place.partition(":")[0]: _text(diagnostic) for diagnostic in found}
+    return {diagnostic.place.partition(":")[0]: diagnostic_text(diagnostic) for diagnostic in found}
 
 
 def _own_moves(program: Program) -> frozenset[str]:
@@ -129,6 +141,7 @@ def _own_moves(program: Program) -> frozenset[str]:
     )
 
 
-def _text(diagnostic: Diagnostic) -> str:
+def diagnostic_text(diagnostic: Diagnostic) -> str:
+    """A diagnostic in one line."""
     where = f" at `{diagnostic.place}`" if diagnostic.place else ""
     return f"{diagnostic.check}: function '{diagnostic.function}': {diagnostic.message}{where}"

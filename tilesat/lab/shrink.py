@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from tilesat.errors import TilesatError
@@ -20,6 +21,8 @@ from tilesat.lab.program import generate_program
 
 T = TypeVar("T")
 Span = tuple[int, int]
+Maker = Callable[[Choices], Program]
+"""A generator: the program that some choices make."""
 
 _CHUNKS = (8, 4, 2, 1)
 _LOW = 4
@@ -66,29 +69,29 @@ class Found:
 def simplest(
     seed: int,
     condition: Callable[[Program], bool],
-    config: GeneratorConfig | None = None,
+    config: GeneratorConfig | Maker | None = None,
     *,
     most_tries: int = 2000,
     seconds: float = math.inf,
 ) -> Found:
     """The simplest program found that satisfies ``condition``, starting from the random one of ``seed``.
 
-    The search ends after ``most_tries`` programs or ``seconds``, whichever comes first.
+    ``config`` is that of :func:`tilesat.lab.program.generate_program`, or another generator altogether. The search
+    ends after ``most_tries`` programs or ``seconds``, whichever comes first.
 
     Raises :class:`tilesat.TilesatError` when that one does not satisfy it.
     """
-    search = _Search(condition, config or GeneratorConfig(), most_tries, time.monotonic() + seconds)
+    make = config if callable(config) else partial(generate_program, config=config or GeneratorConfig())
+    search = _Search(condition, make, most_tries, time.monotonic() + seconds)
     if not search.accepts((), RandomChoices(seed)):
         raise TilesatError(f"the program of seed {seed} does not satisfy the condition", hint="take another seed")
     return search.run()
 
 
 class _Search:
-    def __init__(
-        self, condition: Callable[[Program], bool], config: GeneratorConfig, most_tries: int, deadline: float
-    ) -> None:
+    def __init__(self, condition: Callable[[Program], bool], make: Maker, most_tries: int, deadline: float) -> None:
         self.condition = condition
-        self.config = config
+        self.make = make
         self.most_tries = most_tries
         self.deadline = deadline
         self.tries = 0
@@ -110,7 +113,7 @@ class _Search:
             return False
         self.seen.add(decisions)
         choices = ReplayedChoices(decisions, then)
-        program = generate_program(choices, self.config)
+        program = self.make(choices)
         taken = tuple(choices.taken)
         if self.best is not None and _size(taken) >= _size(self.best.decisions):
             return False

@@ -7,34 +7,22 @@ of each target are tried, and the one in which the rule fires most often is take
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from tilesat.bridge.infer import infer_tile_memory_space
+from tilesat.bridge.orch import optimize_orch_tensors
 from tilesat.errors import TilesatError
-from tilesat.ir.nodes import Program
 from tilesat.lab.config import GeneratorConfig
 from tilesat.lab.firing import firings
-from tilesat.lab.generate import random_program
+from tilesat.lab.orch_targets import ORCH_TARGETS
+from tilesat.lab.target import KERNELS, Target, kind_of
 from tilesat.lab.target_table import TARGET_OF
-from tilesat.rules.rule import STAGES, Rule, RuleSet
+from tilesat.rules.rule import Rule, RuleSet
 
 _SMALL = GeneratorConfig(max_statements=6, length=5, body_length=2, extents=(16, 32), max_trips=3)
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Programs of one kind."""
-
-    name: str
-    meaning: str
-    config: GeneratorConfig
-    hardware: str | None = "910b"
-
-    def program(self, seed: int) -> Program:
-        return random_program(seed, self.config)
 
 
 def _target(
@@ -90,45 +78,55 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
                     max_statements=3, length=3),
             _target("rooms", "loads in loops that hardly fit", "panel", "panel", "reserved_buffer", callers="root",
                     extents=(256, 16), tensor_extent=256, max_statements=4, length=3),
+            *ORCH_TARGETS,
         )
     }
 )  # fmt: skip
 """All targets by name."""
 
-# Families whose rules run on kernels and have a target; orchestration has its own passes and tests.
-_STAGES = ("inference", "residency", "placement")
-_KERNEL_PHASES = frozenset(phase for stage in _STAGES for phase in STAGES[stage])
 PILOT = 24
 """Programs of each target tried for a rule that has none by table."""
 
 
 def is_targeted(rule: Rule) -> bool:
-    """Whether programs can be made to order for ``rule``: it runs on kernels."""
-    return rule.phase in _KERNEL_PHASES
+    """Whether programs can be made to order for ``rule``."""
+    return kind_of(rule) is not None
+
+
+def runs_on_kernels(rule: Rule) -> bool:
+    """Whether ``rule`` belongs to the passes over kernels; those of orchestration run on whole programs."""
+    return kind_of(rule) == KERNELS
 
 
 def choose_targets(rules: RuleSet, wanted: Sequence[Rule], seed: int, examples: int) -> dict[str, str]:
     """The target of each rule by name: that of the table, else the one in which the rule fires most often.
 
-    A few programs of each target are tried for rules that the table lacks, fewer when ``examples`` are few.
+    A few programs of each target of its kind are tried for a rule that the table lacks, fewer when ``examples`` are
+    few.
     """
     chosen = {rule.name: TARGET_OF[rule.name] for rule in wanted if rule.name in TARGET_OF}
-    unknown = [rule.name for rule in wanted if rule.name not in chosen]
-    best = dict.fromkeys(unknown, (0, "any"))
+    unknown = [rule for rule in wanted if rule.name not in chosen]
     tries = max(4, min(PILOT, examples // 20))
-    for target in TARGETS.values() if unknown else ():
-        fired: Counter[str] = Counter()
-        for number in range(tries):
-            with firings() as found:
-                try:
-                    infer_tile_memory_space(
-                        target.program(seed + number), rules=rules, hardware=target.hardware, check=False
-                    )
-                except (TilesatError, AssertionError):
-                    # What goes wrong here the check itself will find and tell.
-                    continue
-                finally:
-                    fired.update(name for name in unknown if found.fired(name))
-        for name in unknown:
+    best = {rule.name: (-1, "") for rule in unknown}
+    for target in TARGETS.values():
+        names = [rule.name for rule in unknown if kind_of(rule) == target.kind]
+        fired = _pilot(target, rules, names, range(seed, seed + tries)) if names else Counter()
+        for name in names:
             best[name] = max(best[name], (fired[name], target.name), key=lambda item: item[0])
     return {**chosen, **{name: target for name, (_, target) in best.items()}}
+
+
+def _pilot(target: Target, rules: RuleSet, names: Sequence[str], seeds: Iterable[int]) -> Counter[str]:
+    """In how many of the programs of ``seeds`` each rule fired."""
+    fired: Counter[str] = Counter()
+    run = infer_tile_memory_space if target.kind == KERNELS else optimize_orch_tensors
+    for seed in seeds:
+        with firings() as found:
+            try:
+                run(target.program(seed), rules=rules, hardware=target.hardware, check=False)
+            except (TilesatError, AssertionError):
+                # What goes wrong here the check itself will find and tell.
+                continue
+            finally:
+                fired.update(name for name in names if found.fired(name))
+    return fired

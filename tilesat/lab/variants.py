@@ -29,12 +29,14 @@ SEARCH_SECONDS = 5.0
 class Variant:
     """One result. ``name`` says which: :data:`DOCUMENTED`, :data:`CHEAPEST` or ``random 1`` and so on.
 
-    ``decisions`` computes what was decided; it is called for the results that turn out to be wrong.
+    ``decisions`` computes what was decided; it is called for the results that turn out to be wrong. A result that
+    ``gives_up`` inputs overwrites parameters In, and says so.
     """
 
     name: str
     program: Program
     decisions: Callable[[], list[Decision]]
+    gives_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ the dependencies and dumps of a launch do not influence values. A predicate is t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,6 +28,10 @@ _CORES = "core_num"
 # Keywords of calls and submits that schedule them.
 _SCHEDULING = frozenset({_CORES, "deps", "dumps", "allow_early_resolve", "predicate", "sync_start", "device", "attrs"})
 _MAX_DEPTH = 64
+
+LaunchObserver = Callable[[Run, Function, list[Value]], None]
+OBSERVER: ContextVar[LaunchObserver | None] = ContextVar("launch_observer", default=None)
+"""Called with every function that runs and its arguments, in this thread."""
 
 
 class Launcher:
@@ -112,6 +118,9 @@ class Launcher:
 
     def function(self, function: Function, arguments: list[Value], launch: Launch) -> tuple[Value, ...]:
         """Run ``function`` once; the values it returns."""
+        observer = OBSERVER.get()
+        if observer is not None:
+            observer(self.run, function, arguments)
         frame = replace(self.bound(function, function.params, arguments), launch=launch)
         if any(name == "external_source" for name, _ in function.options):
             self._external(function, frame)

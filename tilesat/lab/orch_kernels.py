@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from textwrap import dedent
 
 from tilesat.lab.choices import Choices
 
@@ -22,6 +24,39 @@ class KernelText:
     lines: tuple[str, ...]
     params: tuple[tuple[str, str], ...]
     returns: tuple[str, ...]
+
+
+_WORDS = {
+    "S": SMALL,
+    "L": LARGE,
+    "H": HALF,
+    "B": "pl.Tensor[[64, 96], pl.FP32]",
+    "T": "pl.Tile[[8, 16], pl.FP32, pl.Mem.Vec]",
+    "N": INDEX,
+    "TASK": TASK,
+    "NEW": "pl.tensor.create([8, 16], dtype=pl.FP32, layout=pl.TensorLayout.ND)",
+    "NEW_L": "pl.tensor.create([16, 32], dtype=pl.FP32, layout=pl.TensorLayout.ND)",
+}
+_WORD = re.compile(r"\b(" + "|".join(_WORDS) + r")\b")
+
+
+def spelled(text: str) -> str:
+    """``text`` with short names of types spelled out: ``S`` a small tensor, ``L`` a large, ``H`` half a small one,
+    ``B`` one larger than all, ``T`` a tile of a small tensor, ``N`` an index; ``NEW`` and ``NEW_L`` make tensors.
+    """
+    return _WORD.sub(lambda match: _WORDS[match.group()], text)
+
+
+def written_kernel(name: str, header: str, body: str, *, windowize: bool = False, options: str = "") -> KernelText:
+    """A kernel written by hand: ``header`` is ``(parameters) -> results``, types in the short spelling.
+
+    ``options`` are further options of its decorator.
+    """
+    lines = [_INCORE[:-1] + options + ")", f"def {name}{spelled(header)}:"]
+    if windowize:
+        lines.append('    pl.func_attr({"windowize": True})')
+    lines += [f"    {line}" for line in dedent(spelled(body)).strip("\n").splitlines()]
+    return KernelText(name, tuple(lines), (), ())
 
 
 @dataclass

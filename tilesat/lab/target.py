@@ -1,0 +1,50 @@
+"""A kind of programs that rules are checked on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilesat.ir.nodes import Program
+from tilesat.lab.choices import Choices, RandomChoices
+from tilesat.lab.config import GeneratorConfig
+from tilesat.lab.orch_programs import OrchConfig, orchestration_program
+from tilesat.lab.program import generate_program
+from tilesat.rules.rule import STAGES, Rule
+
+KERNELS, ORCHESTRATION = "kernels", "orchestration"
+"""What passes run on: kernels one by one, or whole programs."""
+
+_STAGES = {KERNELS: ("inference", "residency", "placement"), ORCHESTRATION: ("reuse", "strides", "gather", "windows")}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Programs of one kind: what ``config`` makes, compiled for ``hardware``."""
+
+    name: str
+    meaning: str
+    config: GeneratorConfig | OrchConfig
+    hardware: str | None = "910b"
+
+    @property
+    def kind(self) -> str:
+        """Which pass runs over the programs: :data:`KERNELS` or :data:`ORCHESTRATION`."""
+        return ORCHESTRATION if isinstance(self.config, OrchConfig) else KERNELS
+
+    def program(self, seed: int) -> Program:
+        """The program of ``seed``: equal seeds give equal programs."""
+        return self.make(RandomChoices(seed))
+
+    def make(self, choices: Choices) -> Program:
+        """The program that ``choices`` make."""
+        if isinstance(self.config, OrchConfig):
+            return orchestration_program(choices, self.config)
+        return generate_program(choices, self.config)
+
+
+def kind_of(rule: Rule) -> str | None:
+    """Which programs make ``rule`` fire: :data:`KERNELS`, :data:`ORCHESTRATION`, or ``None`` for no phase of either."""
+    for kind, stages in _STAGES.items():
+        if any(rule.phase in STAGES[stage] for stage in stages):
+            return kind
+    return None
