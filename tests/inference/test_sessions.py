@@ -1,0 +1,97 @@
+"""E-graphs of a stage hold what its rules can read, and a function that comes again finds nothing left of before."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tilesat
+from tests.inference.texts import function, program
+from tilesat.ir_terms.egraph import EGraph
+from tilesat.ir_terms.session import Encoded, Session, Syntax, encode_function
+from tilesat.rules.catalogue import preset
+from tilesat.rules.rule import Rule, RuleSet, ruleset_of
+
+CHAINED = tilesat.parse(
+    program(
+        function(
+            """
+            t = pl.load(x, [0, 0], [16, 16])
+            u = pl.exp(t)
+            v = pl.exp(u)
+            r = pl.store(v, [0, 0], o)
+            return r
+            """
+        )
+    )
+).functions[0]
+WATCH = Rule(
+    "watch-loops",
+    "mine",
+    "read",
+    "a relation of the user's that marks the sites that a premise names and that a scope opens",
+    """
+    (rule ((grounded site k s)) ((marked site)))
+    (rule ((= s (ScopeS site kwargs body))) ((marked site)))
+    """,
+    declares="(relation marked (i64))",
+)
+
+
+def tables(session: Session) -> dict[str, list[tuple[object, ...]]]:
+    graph = session.graph
+    kinds = {"op-at": ("int", "str"), "binds": ("int", "str"), "reads": ("int", "int", "str"), "marked": ("int",)}
+    return {name: sorted(graph.table(name).read(*columns)) for name, columns in kinds.items()}
+
+
+def opened(rules: RuleSet) -> Session:
+    return Session(rules.stage_program("inference"), what="test")
+
+
+def run(session: Session, encoded: Encoded, premises: dict[str, list[tuple[object, ...]]]) -> object:
+    session.enter(encoded, premises, before=(ruleset_of("read"),))
+    session.graph.saturate(ruleset_of("read"))
+    return tables(session)
+
+
+def test_a_function_that_comes_again_is_what_it_was() -> None:
+    """Premises of one round are gone in the next, however often it comes and whatever was there in between."""
+    rules = preset("reference") + WATCH
+    session = opened(rules)
+    encoded, other = encode_function(CHAINED, None), encode_function(CHAINED, None)
+    rounds = [{"grounded": [(7, 0, 1)]}, {}, {"grounded": [(8, 0, 1), (9, 0, 1)]}, {}]
+    for one in (encoded, other, encoded):
+        for premises in rounds:
+            assert run(session, one, premises) == run(opened(rules), encode_function(CHAINED, None), premises)
+    session.leave()
+    assert all(not rows for rows in tables(session).values())
+
+
+def test_only_what_rules_mention_is_declared() -> None:
+    """Statements that no rule matches stay outside; the expressions in them are there."""
+    text = preset("reference").stage_program("inference")
+    assert "(constructor Assign " in text
+    assert "(constructor Bin " in text
+    assert "(constructor ScopeS " not in text
+    assert "(constructor ScopeS " in (preset("reference") + WATCH).stage_program("inference")
+    assert "(relation demand" not in preset("optimal").stage_program("placement")
+
+
+def test_orchestration_has_no_terms() -> None:
+    assert "(constructor" not in preset("optimal").stage_program("reuse")
+
+
+def test_facts_of_no_relation_are_a_mistake_of_ours() -> None:
+    with pytest.raises(AssertionError, match="no-such-fact"):
+        opened(preset("reference")).enter(Encoded(Syntax.of(CHAINED), {"no-such-fact": [(1,)]}))
+
+
+@given(
+    st.lists(st.tuples(st.integers(-9, 9), st.text(st.characters(codec="utf-8"), max_size=4)), max_size=4, unique=True)
+)
+def test_every_text_comes_back(rows: list[tuple[int, str]]) -> None:
+    """Blanks at the ends, tabs, line breaks, quotes and backslashes are part of a text."""
+    graph = EGraph("(relation said (i64 String))")
+    graph.load({"said": rows})
+    assert sorted(graph.table("said").read("int", "str")) == sorted(rows)
