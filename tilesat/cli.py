@@ -90,6 +90,7 @@ def main() -> None:
 @click.option(
     "--explain", is_flag=True, help="Print each decision, its rules, and what it rejected; and what saved how much."
 )
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes that solve a program of many functions, 1 without.")
 @click.option("--check", is_flag=True, help="Interpret before and after on random inputs.")
 @click.option("--json", "as_json", is_flag=True, help="Print program, decisions and diagnostics as JSON.")
 @_clean_errors
@@ -106,6 +107,7 @@ def opt(
     seed: int | None,
     allow: tuple[str, ...],
     explain: bool,
+    jobs: int | None,
     check: bool,
     as_json: bool,
 ) -> None:
@@ -116,7 +118,7 @@ def opt(
 
     loaded = load_rules(rules or ("reference",), without=without)
     cost = cost or loaded.cost
-    request = Request(pass_name, loaded.rules, hardware, cost, exact, time_limit, seed, allow, explain)
+    request = Request(pass_name, loaded.rules, hardware, cost, exact, time_limit, seed, allow, explain, jobs)
     request.check()
     program = _read(source)
     with progress_bar(request.steps(program)) as progress:

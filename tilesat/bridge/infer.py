@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tilesat.bridge.collector import collector_paused
-from tilesat.bridge.decide import InferenceStage, Inferred
 from tilesat.bridge.decisions import Decision, current_decisions
-from tilesat.bridge.placing import Placed, PlacementStage, PlacementTask, SearchOptions
+from tilesat.bridge.placing import OBSERVER, Placed, PlacementTask, SearchOptions
 from tilesat.bridge.residency import ResidencyPass, Standing, strip_marks
 from tilesat.bridge.waterfall import Step, waterfall
-from tilesat.bridge.workers import solve_each
+from tilesat.bridge.work import InferenceWork, PlacementWork, StageRules
+from tilesat.bridge.workers import check_jobs, check_sendable, solve_each
 from tilesat.diagnostics import Diagnostic
 from tilesat.extract.cost import Cost, cost_model
 from tilesat.ir.hardware import Hardware
@@ -23,10 +22,10 @@ from tilesat.ir.nodes import Assign, Function, OpCall, Program
 from tilesat.ir.ops import op_info
 from tilesat.ir.verify import INPUT_PROPERTIES, OUTPUT_PROPERTIES, require, verify
 from tilesat.ir.walk import walk
-from tilesat.ir_terms.session import Clock, Session, Syntax, session
+from tilesat.ir_terms.egraph import LISTENER
+from tilesat.ir_terms.session import Clock, Syntax
 from tilesat.rules.catalogue import allow, preset
 from tilesat.rules.levels import FAMILY as LEVELS
-from tilesat.rules.loading import located, unvouched
 from tilesat.rules.rule import RuleSet
 
 Progress = Callable[[int, str], None]
@@ -39,10 +38,10 @@ class PassResult:
     """What a pass made of a program.
 
     ``decisions`` are in program order, ``diagnostics`` say where the pass departed from the documents or what it found
-    suspicious, ``timings`` are seconds per stage, added up over threads. ``cost`` is the sum over the InCore functions
-    under the cost model, ``reference_cost`` the same for what the reference rules make of the program, ``lower_bound``
-    what no placement can beat, ``status`` how sure the search is (``reference`` where nothing was searched).
-    ``waterfall`` has, on request, where the savings come from.
+    suspicious, ``timings`` are seconds per stage, added up over threads and processes. ``cost`` is the sum over the
+    InCore functions under the cost model, ``reference_cost`` the same for what the reference rules make of the program,
+    ``lower_bound`` what no placement can beat, ``status`` how sure the search is (``reference`` where nothing was
+    searched). ``waterfall`` has, on request, where the savings come from.
     """
 
     program: Program
@@ -101,6 +100,7 @@ def infer_tile_memory_space(
     time_limit: float = 10.0,
     seed: int = 0,
     explain: bool = False,
+    jobs: int = 1,
     check: bool = True,
     progress: Progress | None = None,
 ) -> PassResult:
@@ -112,39 +112,55 @@ def infer_tile_memory_space(
     (``assume_noalias``, ``hoist_manual_loads``, ``assume_nonzero_trips``, ``retarget_loads``; see
     :func:`tilesat.rules.catalogue.options`). ``exact`` proves the choice with a solver, within ``time_limit`` seconds.
     ``explain`` finds what each decision rejected and what each family of rules saved; that takes several times as
-    long. Functions of other kinds come back as they are (INF-S-01). With ``check`` the result is verified; the input
-    always is, before anything is touched. ``progress`` is called with the number of functions done and the name of the
-    next.
+    long. ``jobs`` processes solve a program of many different functions, with the same result; they stay for the next
+    call (see :mod:`tilesat.bridge.processes`). Functions of other kinds come back as they are (INF-S-01). With
+    ``check`` the result is verified; the input always is, before anything is touched. ``progress`` is called with the
+    number of functions done and the name of the next.
 
     Raises :class:`tilesat.VerifyError` for input that violates a required property (INF-S-02, INF-S-03),
     :class:`tilesat.RuleError` or :class:`tilesat.SolveError` when the rules fail, and
-    :class:`tilesat.CostModelError` when the model does.
+    :class:`tilesat.CostModelError` when the model does. With more than one of ``jobs`` also
+    :class:`tilesat.TilesatError` for a cost model that cannot be sent to another process, and when one ends.
     """
+    check_jobs(jobs)
     chip = find_chip(hardware)
-    inference = _Pass(allow(preset(rules), options), chip, cost, SearchOptions(exact, time_limit, seed, explain))
+    search = SearchOptions(exact, time_limit, seed, explain)
+    inference = _Pass(allow(preset(rules), options), chip, cost, search, 1 if _is_listened_to() else jobs)
     with collector_paused():
         return inference.run(program, check=check, progress=progress)
 
 
+def _is_listened_to() -> bool:
+    """Whether somebody looks on in this process, and would see nothing of what happens in others."""
+    return LISTENER.get() is not None or OBSERVER.get() is not None
+
+
 class _Pass:
-    def __init__(self, rules: RuleSet, chip: Hardware | None, cost: Cost, options: SearchOptions) -> None:
+    def __init__(
+        self, rules: RuleSet, chip: Hardware | None, cost: Cost, options: SearchOptions, jobs: int = 1
+    ) -> None:
         self.rules = rules
         self.chip = chip
         self.clock = Clock()
+        self.cost = cost
         self.model = cost_model(cost, chip)
         self.options = options
+        self.jobs = jobs
         self.places = rules.has_stage("placement")
         self.standing: dict[str, Standing] = {}
         self.syntax: dict[str, Syntax] = {}
 
     def run(self, program: Program, *, check: bool, progress: Progress | None) -> PassResult:
+        if self.jobs > 1 and self.places:
+            # Needed late, and only for many functions; better refused at once and always.
+            check_sendable(self.cost, self.model.name)
         start = time.perf_counter()
         require(program, INPUT_PROPERTIES)
         self.clock.add("verify input", start)
         inferred, decisions, diagnostics = self._infer(program, progress)
         if self.rules.has_stage("residency"):
             levels = self.places and any(rule.family == LEVELS for rule in self.rules)
-            with self._session("residency", self.rules, self.clock) as graph:
+            with StageRules.of(self.rules, "residency", self.clock).session(self.clock) as graph:
                 residency = ResidencyPass(graph, self.chip, self.clock, levels=levels)
                 inferred, resident = residency.run(inferred)
             self.standing, self.syntax = residency.standing, residency.syntax
@@ -179,35 +195,21 @@ class _Pass:
 
         return waterfall(self.rules, total.reference_cost, total.cost, placed_cost)
 
-    @contextmanager
-    def _session(self, stage: str, rules: RuleSet, clock: Clock) -> Iterator[Session]:
-        """The e-graph of ``stage``; the time to get it counts as loading rules."""
-        start = time.perf_counter()
-        with located(rules), session(rules.stage_program(stage), what=f"rule set '{rules.name}'") as graph:
-            graph.graph.suspects = unvouched(rules)
-            clock.add("load rules", start)
-            yield graph
-
     def _infer(self, program: Program, progress: Progress | None) -> tuple[Program, list[Decision], list[Diagnostic]]:
         position = {function.name: number for number, function in enumerate(program.functions)}
         # Functions that differ in name only are solved once.
         distinct = {_nameless(function): function for function in reversed(program.functions) if function.is_incore}
         tasks = sorted(distinct.values(), key=lambda function: position[function.name])
-        clocks: list[Clock] = []
-
-        @contextmanager
-        def solver() -> Iterator[Callable[[Function], Inferred]]:
-            clock = Clock()
-            clocks.append(clock)
-            with self._session("inference", self.rules, clock) as graph:
-                yield InferenceStage(graph, self.chip, clock, f"rule set '{self.rules.name}'").run
+        if not tasks:
+            return program, [], []
 
         def started(function: Function) -> None:
             if progress is not None:
                 progress(position[function.name], function.name)
 
-        known = dict(zip(map(_nameless, tasks), solve_each(tasks, solver, started), strict=True))
-        self._count(clocks)
+        work = InferenceWork(StageRules.of(self.rules, "inference", self.clock), self.chip)
+        results = solve_each(tasks, work, self.clock, jobs=self.jobs, started=started)
+        known = dict(zip(map(_nameless, tasks), results, strict=True))
         functions: list[Function] = []
         decisions: list[Decision] = []
         diagnostics: list[Diagnostic] = []
@@ -220,10 +222,6 @@ class _Pass:
             decisions += [decision.of(function.name) for decision in found.decisions]
             diagnostics += [replace(diagnostic, function=function.name) for diagnostic in found.diagnostics]
         return replace(program, functions=tuple(functions)), decisions, diagnostics
-
-    def _count(self, clocks: list[Clock]) -> None:
-        for clock in clocks:
-            self.clock.merge(clock)
 
     def _place(
         self, original: Program, program: Program, total: _Sum, rules: RuleSet, options: SearchOptions
@@ -240,20 +238,14 @@ class _Pass:
             for before, after in zip(original.functions, program.functions, strict=True)
             if after.is_incore
         }
-        clocks: list[Clock] = []
-
-        @contextmanager
-        def solver() -> Iterator[Callable[[PlacementTask], Placed]]:
-            clock = Clock()
-            clocks.append(clock)
-            with self._session("placement", rules, clock) as graph:
-                yield PlacementStage(graph, self.chip, self.model, options, clock).run
-
+        if not tasks:
+            return program, []
         distinct: dict[Hashable, PlacementTask] = {}
         for task in tasks.values():
             distinct.setdefault(task.key, task)
-        known = dict(zip(distinct, solve_each(list(distinct.values()), solver), strict=True))
-        self._count(clocks)
+        work = PlacementWork(StageRules.of(rules, "placement", self.clock), self.chip, self.cost, self.model, options)
+        results = solve_each(list(distinct.values()), work, self.clock, jobs=self.jobs)
+        known = dict(zip(distinct, results, strict=True))
         functions: list[Function] = []
         decisions: list[Decision] = []
         for function in program.functions:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tilesat.bridge.infer import STATUSES, PassResult, Progress, infer_tile_memory_space
 from tilesat.bridge.orch import PATTERNS, optimize_orch_tensors
+from tilesat.bridge.workers import check_jobs
 from tilesat.extract.cost import PRESETS, Cost
 from tilesat.extract.orch_cost import OrchCostModel
 from tilesat.ir.hardware import Hardware
@@ -26,6 +27,7 @@ def optimize(
     time_limit: float = 10.0,
     seed: int = 0,
     explain: bool = False,
+    jobs: int = 1,
     check: bool = True,
     progress: Progress | None = None,
 ) -> PassResult:
@@ -34,7 +36,9 @@ def optimize(
     The arguments are those of :func:`optimize_orch_tensors` and :func:`infer_tile_memory_space`; ``orch_cost`` is the
     model of the first pass, by default the preset that ``cost`` names, or ``traffic``. ``timings`` are those
     of both passes, with the name of the pass in front; costs are those of the second, which prices kernels in full.
+    Only the second uses ``jobs`` processes.
     """
+    check_jobs(jobs)
     preset = cost if isinstance(cost, str) and cost in PRESETS else "traffic"
     model = orch_cost if orch_cost is not None else preset
     first = optimize_orch_tensors(
@@ -63,6 +67,7 @@ def optimize(
         time_limit=time_limit,
         seed=seed,
         explain=explain,
+        jobs=jobs,
         check=check,
         progress=later,
     )

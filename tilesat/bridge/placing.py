@@ -66,6 +66,10 @@ class PlacementTask:
     standing: Standing
     syntax: Syntax | None = field(default=None, compare=False)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickled without the syntax: it is large, and soon read again."""
+        return PlacementTask, (self.function, self.free, self.made, self.standing)
+
     @property
     def key(self) -> Hashable:
         """Equal for tasks that differ in the function's name only."""
@@ -89,17 +93,26 @@ _Made = tuple[Solution, PlaceElaborator, FunctionIndex]
 
 
 class PlacementStage:
-    """Places copies, loads and slots of functions whose spaces are decided."""
+    """Places copies, loads and slots of functions whose spaces are decided.
+
+    ``seconds`` are left for the search from now on, by default all that ``options`` allow.
+    """
 
     def __init__(
-        self, session: Session, chip: Hardware | None, model: CheckedModel, options: SearchOptions, clock: Clock
+        self,
+        session: Session,
+        chip: Hardware | None,
+        model: CheckedModel,
+        options: SearchOptions,
+        clock: Clock,
+        seconds: float | None = None,
     ) -> None:
         self.session = session
         self.chip = chip
         self.model = model
         self.options = options
         self.clock = clock
-        self._deadline = time.monotonic() + options.time_limit
+        self._deadline = time.monotonic() + (options.time_limit if seconds is None else seconds)
         self._bound = 0.0
 
     def run(self, task: PlacementTask) -> Placed:

@@ -30,6 +30,7 @@ class Request:
     seed: int | None = None
     options: tuple[str, ...] = ()
     explain: bool = False
+    jobs: int | None = None
 
     def check(self) -> None:
         """Refuse what would have no effect, before anything is read.
@@ -39,6 +40,9 @@ class Request:
         rules = preset(self.rules)
         if self.options and self.pass_name == "orch":
             raise TilesatError("--allow is about placing tiles, which --pass orch does not", hint="--pass infer or all")
+        if self.jobs is not None and self.pass_name == "orch":
+            text = "--jobs is about functions solved one by one, and --pass orch solves them together"
+            raise TilesatError(text, hint="--pass infer or all")
         allow(rules, self.options)
         if not self._chooses(rules):
             given = {
@@ -86,4 +90,6 @@ class Request:
         if self.pass_name == "orch":
             return optimize_orch_tensors(program, **arguments)
         run = infer_tile_memory_space if self.pass_name == "infer" else optimize
-        return run(program, options=self.options, explain=self.explain, **arguments)
+        return run(
+            program, options=self.options, explain=self.explain, jobs=1 if self.jobs is None else self.jobs, **arguments
+        )

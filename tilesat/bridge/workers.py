@@ -1,42 +1,88 @@
-"""Functions of a large program are solved side by side: egglog lets other Python threads run while it works."""
+"""Functions of a large program are solved side by side: in threads, as egglog lets others run, or in processes."""
 
 from __future__ import annotations
 
 import os
 import threading
+import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from contextvars import copy_context
 from functools import lru_cache
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
+
+from tilesat.errors import TilesatError
+from tilesat.ir_terms.session import Clock
 
 Task = TypeVar("Task")
 Found = TypeVar("Found")
-Solver = Callable[[Task], Found]
+_Task = TypeVar("_Task", contravariant=True)
+_Found = TypeVar("_Found", covariant=True)
 
 FEWEST_TASKS = 24
-"""Below this many the e-graphs that a second thread has to build cost more than it saves."""
+"""Below this many the e-graphs that a second worker has to build cost more than it saves."""
 
 MOST_THREADS = 4
 
 
+class Work(Protocol[_Task, _Found]):
+    """What is to be done to each task."""
+
+    def opened(self, clock: Clock) -> AbstractContextManager[Callable[[_Task], _Found]]:
+        """A solver, for the thread that opens it; its seconds go to ``clock``."""
+        ...
+
+    def sent(self) -> Work[_Task, _Found]:
+        """The same as it goes to another process: it must be picklable."""
+        ...
+
+    def received(self) -> Work[_Task, _Found]:
+        """The same as it is used there."""
+        ...
+
+
+def check_jobs(jobs: object) -> None:
+    """Raises :class:`TilesatError` unless ``jobs`` is a number of processes."""
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+        raise TilesatError(f"jobs is {jobs!r}", hint="the number of processes, an integer of at least 1")
+
+
+def check_sendable(cost: object, name: str) -> None:
+    """Raises :class:`TilesatError` when the cost model called ``name`` cannot be sent to another process."""
+    from tilesat.bridge.sending import packed
+
+    packed(cost, f"cost model '{name}'")
+
+
 def solve_each(
     tasks: Sequence[Task],
-    solver: Callable[[], AbstractContextManager[Solver[Task, Found]]],
+    work: Work[Task, Found],
+    clock: Clock,
+    *,
+    jobs: int = 1,
     started: Callable[[Task], None] | None = None,
 ) -> list[Found]:
-    """What a solver makes of each of ``tasks``, in their order.
+    """What ``work`` makes of each of ``tasks``, in their order.
 
-    ``solver`` opens a solver in the thread that will use it. ``started`` is called in the caller's thread, or one at a
-    time, before a task is begun. Where tasks fail, the error of the first of them in their order is raised.
+    With more than one of ``jobs``, many tasks are solved in as many processes, otherwise in threads of this one.
+    ``started`` is called for one task after the other, in order, about when it is begun; ``clock`` gets the seconds of
+    all workers. Where tasks fail, the error of the first of them in their order is raised.
     """
-    job = _Job(tasks, solver, started)
-    threads = min(MOST_THREADS, os.cpu_count() or 1) if len(tasks) >= FEWEST_TASKS else 1
-    helpers: list[Future[None]] = [_pool().submit(copy_context().run, job.work) for _ in range(threads - 1)]
+    many = len(tasks) >= FEWEST_TASKS
+    if many and jobs > 1:
+        # Not needed by most programs, and slow to import.
+        from tilesat.bridge.processes import solve_in_processes
+
+        return solve_in_processes(tasks, work, clock, jobs, started)
+    job = _Job(tasks, work, started)
+    threads = min(MOST_THREADS, os.cpu_count() or 1) if many else 1
+    helpers: list[Future[None]] = [_pool().submit(copy_context().run, _help, job) for _ in range(threads - 1)]
     job.work()
     for helper in helpers:
         helper.result()
+    for spent in job.clocks:
+        clock.merge(spent)
     return job.results()
 
 
@@ -46,43 +92,51 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(MOST_THREADS - 1, thread_name_prefix="tilesat")
 
 
+def _help(job: _Job[Task, Found]) -> None:
+    """In another thread: work, and let go of the e-graph of what failed, which no other thread can do."""
+    error = job.work()
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
+
+
 class _Job(Generic[Task, Found]):
     """Tasks that threads take one after the other."""
 
-    def __init__(
-        self,
-        tasks: Sequence[Task],
-        solver: Callable[[], AbstractContextManager[Solver[Task, Found]]],
-        started: Callable[[Task], None] | None,
-    ) -> None:
+    def __init__(self, tasks: Sequence[Task], work: Work[Task, Found], started: Callable[[Task], None] | None) -> None:
         self.tasks = tasks
-        self.solver = solver
-        self.started = started
+        self.clocks: list[Clock] = []
+        self._work = work
+        self._started = started
         self._lock = threading.Lock()
         self._next = 0
         self._found: dict[int, Found] = {}
         self._failed: dict[int, BaseException] = {}
 
-    def work(self) -> None:
-        """Solve what is left, until nothing is or something failed."""
+    def work(self) -> BaseException | None:
+        """Solve what is left, until nothing is or something failed; what that was."""
         number = self._take()
         if number is None:
-            return
+            return None
+        clock = Clock()
+        self.clocks.append(clock)
         try:
-            with self.solver() as solve:
+            with self._work.opened(clock) as solve:
                 while number is not None:
                     self._found[number] = solve(self.tasks[number])
                     number = self._take()
         except BaseException as error:
             self._failed[-1 if number is None else number] = error
+            return error
+        return None
 
     def _take(self) -> int | None:
         with self._lock:
             if self._failed or self._next == len(self.tasks):
                 return None
             number, self._next = self._next, self._next + 1
-            if self.started is not None:
-                self.started(self.tasks[number])
+            if self._started is not None:
+                self._started(self.tasks[number])
             return number
 
     def results(self) -> list[Found]:

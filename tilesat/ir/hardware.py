@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -39,6 +39,11 @@ class Hardware:
     pushes_through_gm: bool
     cube_cores: int
     vector_cores: int
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickled with a plain dictionary: a view of one cannot be."""
+        values = {part.name: getattr(self, part.name) for part in fields(self)}
+        return Hardware, tuple((values | {"buffers": dict(self.buffers)}).values())
 
     def path(self, source: M, target: M) -> tuple[M, ...] | None:
         """Shortest chain of direct copies from ``source`` to ``target``, ends included."""

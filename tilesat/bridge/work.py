@@ -1,0 +1,114 @@
+"""What a stage of a pass does to each function, as data: to be done here, in a thread or in another process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tilesat.bridge.decide import InferenceStage, Inferred
+from tilesat.bridge.placing import Placed, PlacementStage, PlacementTask, SearchOptions
+from tilesat.extract.cost import CheckedModel, Cost, cost_model
+from tilesat.extract.user_cost import is_model_file
+from tilesat.ir.hardware import Hardware
+from tilesat.ir.nodes import Function
+from tilesat.ir_terms.session import Clock, Session, session
+from tilesat.rules.loading import located, unvouched
+from tilesat.rules.rule import RuleSet
+
+
+@dataclass(frozen=True, slots=True)
+class StageRules:
+    """The rules of one stage as solvers need them: the egglog text, and nothing of a user's that could run.
+
+    ``suspects`` are rules that nobody has vouched for; ``brought`` are those of users' files, which errors point to.
+    """
+
+    name: str
+    program: str
+    suspects: frozenset[str]
+    brought: RuleSet
+
+    @staticmethod
+    def of(rules: RuleSet, stage: str, clock: Clock) -> StageRules:
+        """What ``rules`` has for ``stage``.
+
+        Raises :class:`tilesat.RuleError` for a malformed rule.
+        """
+        start = time.perf_counter()
+        with located(rules):
+            program = rules.stage_program(stage)
+        brought = tuple(replace(rule, sound=None) for rule in rules if rule.origin is not None)
+        found = StageRules(rules.name, program, unvouched(rules), RuleSet(rules.name, brought))
+        clock.add("load rules", start)
+        return found
+
+    @contextmanager
+    def session(self, clock: Clock) -> Iterator[Session]:
+        """The e-graph of the stage; the time to get it counts as loading rules."""
+        start = time.perf_counter()
+        with located(self.brought), session(self.program, what=f"rule set '{self.name}'") as graph:
+            graph.graph.suspects = self.suspects
+            clock.add("load rules", start)
+            yield graph
+
+
+@dataclass(frozen=True, slots=True)
+class InferenceWork:
+    """Spaces and moves of one function after the other."""
+
+    rules: StageRules
+    chip: Hardware | None
+
+    @contextmanager
+    def opened(self, clock: Clock) -> Iterator[Callable[[Function], Inferred]]:
+        """A solver for the thread that opens it."""
+        with self.rules.session(clock) as graph:
+            yield InferenceStage(graph, self.chip, clock, f"rule set '{self.rules.name}'").run
+
+    def sent(self) -> InferenceWork:
+        """What another process is told."""
+        return self
+
+    def received(self) -> InferenceWork:
+        """What the other process makes of it."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementWork:
+    """Placements of one function after the other.
+
+    ``cost`` is what the user gave, ``model`` what was made of it, ``None`` on the way to another process: the module of
+    a model file can be imported nowhere else. ``deadline`` is when the search has to end, in seconds since the epoch,
+    which all processes count alike; without one its time starts when a solver is opened.
+    """
+
+    rules: StageRules
+    chip: Hardware | None
+    cost: Cost
+    model: CheckedModel | None
+    options: SearchOptions
+    deadline: float | None = None
+
+    @contextmanager
+    def opened(self, clock: Clock) -> Iterator[Callable[[PlacementTask], Placed]]:
+        """A solver for the thread that opens it."""
+        model = cost_model(self.cost, self.chip) if self.model is None else self.model
+        with self.rules.session(clock) as graph:
+            seconds = self.options.time_limit if self.deadline is None else self.deadline - time.time()
+            yield PlacementStage(graph, self.chip, model, self.options, clock, seconds).run
+
+    def sent(self) -> PlacementWork:
+        """What another process is told: the time limit is one for all of them, and starts now."""
+        cost = self.cost
+        if isinstance(cost, (str, Path)) and is_model_file(cost):
+            # A process that stays does not follow when this one changes its folder.
+            cost = Path(cost).absolute()
+        return replace(self, cost=cost, model=None, deadline=time.time() + self.options.time_limit)
+
+    def received(self) -> PlacementWork:
+        """What the other process makes of it: one model for all functions."""
+        return replace(self, model=cost_model(self.cost, self.chip))
