@@ -9,22 +9,22 @@ import json
 import sys
 import time
 from collections.abc import Iterator
+from difflib import unified_diff
 from pathlib import Path
 
-from tests.corpus import cases_of, kernel, kernel_names
+from docs.orch_examples import orchestration_example
+from tests.residency.conditions import CONDITIONS
+from tests.residency.programs import program as edited
 from tilesat.errors import TilesatError
 from tilesat.ir.nodes import Program
 from tilesat.lab.catalogue import UNREACHABLE, Entry, entries, run_example, source_of
-from tilesat.lab.choices import RandomChoices
-from tilesat.lab.counterexample import count_statements
-from tilesat.lab.orch_programs import orchestration_program
 from tilesat.lab.reduce import reduced
 from tilesat.lab.target_table import TARGET_OF
 from tilesat.lab.targets import TARGETS, runs_on_kernels
 
 PAGE = Path(__file__).parent / "rules.md"
 EXAMPLES = Path(__file__).parent.parent / "tilesat" / "lab" / "data" / "examples.json"
-TRIED, MOST_RANDOM, SECONDS = 40, 200, 4.0
+TRIED, SECONDS = 40, 4.0
 MOST_LINES = 30
 
 HEAD = """# Rules
@@ -67,13 +67,14 @@ def section(item: Entry) -> str:
         lines.append(f"\n`tilesat rules {item.rule.name}` shows it on a program of {len(before.splitlines())} lines.")
         return "\n".join(lines)
     lines += ["\nBefore:\n", f"```python\n{_body(before)}\n```"]
-    same = before == after
-    lines += (
-        ["\nAfter: the same; the rule only says what holds."]
-        if same
-        else ["\nAfter:\n", f"```python\n{_body(after)}\n```"]
-    )
-    return "\n".join(lines)
+    if before != after:
+        return "\n".join([*lines, "\nAfter:\n", f"```python\n{_body(after)}\n```"])
+    without = item.without()
+    if without is None or without == after:
+        return "\n".join([*lines, "\nAfter: the same; the rule only says what holds."])
+    changed = list(unified_diff(_body(after).split("\n"), _body(without).split("\n"), lineterm="", n=0))[2:]
+    shown = "\n".join(line for line in changed if not line.startswith("@@"))
+    return "\n".join([*lines, "\nAfter: the same. Without the rule:\n", f"```diff\n{shown}\n```"])
 
 
 def _body(text: str) -> str:
@@ -88,9 +89,11 @@ def _body(text: str) -> str:
 
 def find_example(item: Entry, seconds: float = SECONDS) -> str | None:
     """A small program in which the rule fires; one that comes out differently without it where there is one."""
+    if not runs_on_kernels(item.rule):
+        return orchestration_example(item, seconds)
     fallback = None
     deadline = time.monotonic() + seconds
-    for program in _candidates(item):
+    for program in _kernels(item):
         if not _fires(item, program):
             continue
         fallback = fallback or program
@@ -102,14 +105,11 @@ def find_example(item: Entry, seconds: float = SECONDS) -> str | None:
     return None if fallback is None else str(reduced(fallback, lambda p: _fires(item, p), seconds))
 
 
-def _candidates(item: Entry) -> Iterator[Program]:
-    if runs_on_kernels(item.rule):
-        target = TARGETS[TARGET_OF.get(item.rule.name, "any")]
-        yield from (target.program(seed) for seed in range(TRIED))
-        return
-    programs = [case.before for case in cases_of("O")] + [kernel(name, "orch_before") for name in kernel_names()]
-    yield from sorted(programs, key=count_statements)
-    yield from (orchestration_program(RandomChoices(seed)) for seed in range(MOST_RANDOM))
+def _kernels(item: Entry) -> Iterator[Program]:
+    """Programs made to order for the rule, then those of the tests of residency."""
+    target = TARGETS[TARGET_OF.get(item.rule.name, "any")]
+    yield from (target.program(seed) for seed in range(TRIED))
+    yield from (edited(condition.text, *condition.edits) for condition in CONDITIONS)
 
 
 def _fires(item: Entry, program: Program) -> bool:

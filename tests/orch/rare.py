@@ -41,6 +41,9 @@ def wide(before: Program, factor: int = 16) -> Program:
 
 
 OTHER = "pl.Tensor[[16, 48], pl.FP32]"
+HALF = "pl.Tensor[[4, 16], pl.FP32]"
+SMALL = "pl.Tensor[[8, 16], pl.FP32]"
+DENSE = "pl.Tensor[[8, 16], pl.FP32, pl.TensorView(stride=[16, 1], layout=pl.TensorLayout.ND)]"
 TURNED = "pl.Tensor[[16, 8], pl.FP32]"
 ROWS = "pl.Tensor[[NR, 32], pl.FP32]"
 HEAD = 'NR = pl.dynamic("NR")'
@@ -58,6 +61,13 @@ INCREASE = function(
 )
 MADE = main("made(x: S) -> S", "buf = NEW\nr = self.inc(x, buf)\nreturn r")
 """Hands back a tensor of its own."""
+
+FULL = """
+z = pl.tensor.full([8, 16], dtype=pl.FP32, value=1.0)
+buf = NEW
+n = self.inc(z, buf)
+return n
+"""
 
 MERGES = (
     Rare(
@@ -97,8 +107,73 @@ MERGES = (
             ),
         ),
     ),
+    Rare(
+        "bar-unlike",
+        "ORC-1-02",
+        program(
+            INCREASE.replace(SMALL, DENSE, 1),
+            main("run(d: S) -> S", FULL),
+        ),
+    ),
+    Rare(
+        "bar-unlike-given",
+        "ORC-1-02",
+        program(
+            INCREASE,
+            main("run(d: S) -> S", FULL.replace("z =", f"z: {DENSE} =")),
+        ),
+    ),
+    Rare(
+        "stale-next-trip",
+        "ORC-1-03",
+        program(
+            BUMP,
+            main(
+                "run(d: S, e: S) -> S",
+                """
+                zb = NEW
+                z = self.bump(d, d, zb)
+                for i, (c,) in pl.range(3, init_values=(e,)):
+                    y: S = z
+                    buf = NEW
+                    n = self.bump(y, d, buf)
+                    puf = NEW
+                    v = self.bump(n, c, puf)
+                    f: S = pl.yield_(v)
+                return f
+                """,
+            ),
+        ),
+        "",
+        "wrong",
+    ),
 )
 STRIDES = (
+    Rare(
+        "bar-unclear-input",
+        "ORC-4-01",
+        program(
+            reader(),
+            FIRST,
+            main(
+                f"run(big: L, other: {OTHER}, k: N) -> S",
+                """
+                if k < 0:
+                    w = pl.tensor.slice(big, [8, 16], [8, 16])
+                    p: S = pl.yield_(w)
+                else:
+                    u: S = pl.tensor.slice(other, [8, 16], [8, 16])
+                    v = self.first(u, u)
+                    p: S = pl.yield_(v)
+                b = NEW
+                r = self.rd(p, b)
+                return r
+                """,
+            ),
+        ),
+        "the strides of a tensor given for it are not known",
+        "strides",
+    ),
     Rare(
         "bar-unclear-parent",
         "ORC-2-01",
@@ -255,6 +330,30 @@ WINDOWS = (
             main(
                 "run(x: S, big: pl.InOut[L]) -> S",
                 "w = pl.tensor.slice(big, [8, 16], [8, 16])\nz = self.strip(x, 4, w)\nreturn z",
+            ),
+        ),
+        "a tensor that is given is a window, and its parameter states no strides",
+        "strides",
+    ),
+    Rare(
+        "whole-unstated-input-strides",
+        "ORC-5-04",
+        program(
+            strip(
+                "a = pl.load(x, [r, 0], [4, 16])\ns = pl.store(a, [0, 0], o)\nreturn s",
+                f"strip(x: S, r: N, o: pl.Out[{HALF}]) -> {HALF}",
+            ),
+            main(
+                f"run(big: L, small: S, k: N, y: pl.Out[{HALF}]) -> {HALF}",
+                """
+                if k < 0:
+                    p: S = pl.yield_(small)
+                else:
+                    w = pl.tensor.slice(big, [8, 16], [8, 16])
+                    p: S = pl.yield_(w)
+                z = self.strip(p, 4, y)
+                return z
+                """,
             ),
         ),
         "a tensor that is given is a window, and its parameter states no strides",

@@ -15,7 +15,7 @@ from typing import Any
 
 from tilesat.bridge.infer import infer_tile_memory_space
 from tilesat.bridge.orch import optimize_orch_tensors
-from tilesat.errors import RuleError
+from tilesat.errors import RuleError, TilesatError
 from tilesat.ir.nodes import Program
 from tilesat.ir.parser import parse_text
 from tilesat.lab.firing import Firings, firings
@@ -69,6 +69,16 @@ class Entry:
         after, _ = run_example(self, parse_text(text))
         return text, str(after)
 
+    def without(self) -> str | None:
+        """What becomes of the example without the rule; ``None`` where it has none, or where others need the rule."""
+        text = _examples().get(self.rule.name)
+        if text is None:
+            return None
+        try:
+            return str(run_example(self, parse_text(text), self.rules().without(self.rule.name))[0])
+        except (TilesatError, AssertionError, LookupError, ValueError):
+            return None
+
     def text(self) -> str:
         """All there is to say, for a terminal."""
         lines = [
@@ -80,7 +90,12 @@ class Entry:
         found = self.example()
         if found is None:
             return "\n".join([*lines, "", f"no example: {UNREACHABLE.get(self.rule.name, 'none is kept')}"])
-        return "\n".join([*lines, "", "before:", found[0].rstrip(), "", "after:", found[1].rstrip()])
+        before, after = (text.rstrip() for text in found)
+        lines += ["", "before:", before]
+        without = self.without() if before == after else None
+        if without is None or without == found[1]:
+            return "\n".join([*lines, "", "after:", after])
+        return "\n".join([*lines, "", "after: the same", "", "without the rule:", without.rstrip()])
 
 
 def source_of(rule: Rule) -> str:
