@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from tilesat.errors import TilesatError
-from tilesat.lab import orch_scenes_merges
+from tilesat.lab import orch_scenes_gathers, orch_scenes_merges, orch_scenes_strides, orch_scenes_windows
 from tilesat.lab.orch_callers import Caller
 
 OrchScene = Callable[[Caller], None]
 
-_SCENES: Mapping[str, OrchScene] = {
-    scene.__name__: scene for module in (orch_scenes_merges,) for scene in module.SCENES
-}
+_MODULES = (orch_scenes_merges, orch_scenes_strides, orch_scenes_gathers, orch_scenes_windows)
+_SCENES: Mapping[str, OrchScene] = {scene.__name__: scene for module in _MODULES for scene in module.SCENES}
 ORCH_SCENES: Mapping[str, str] = MappingProxyType(
     {name: (scene.__doc__ or "").strip().splitlines()[0] for name, scene in _SCENES.items()}
 )

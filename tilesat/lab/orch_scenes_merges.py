@@ -225,7 +225,7 @@ def whole_carry(c: Caller) -> None:
 def blocks_and_aliases(c: Caller) -> None:
     """A kernel that reads blocks where it has stored already, given one tensor once or twice."""
     kernel, start = _shift(c), _start(c)
-    second = c.choices.pick(("{c}", c.any_tensor()))
+    second = c.any_tensor() if c.choices.chance(3) else "{c}"
     c.show(carried_call(c, start, f"self.{kernel}({{c}}, {second}, {{b}})"))
 
 
