@@ -197,11 +197,12 @@ class _Pass:
 
     def _infer(self, program: Program, progress: Progress | None) -> tuple[Program, list[Decision], list[Diagnostic]]:
         position = {function.name: number for number, function in enumerate(program.functions)}
-        # Functions that differ in name only are solved once.
-        distinct = {_nameless(function): function for function in reversed(program.functions) if function.is_incore}
-        tasks = sorted(distinct.values(), key=lambda function: position[function.name])
-        if not tasks:
+        kernels = [function for function in program.functions if function.is_incore]
+        if not kernels:
             return program, [], []
+        # Functions that differ in name only are solved once.
+        first = _first_alike(_nameless(function) for function in kernels)
+        tasks = [kernels[number] for number in sorted(set(first))]
 
         def started(function: Function) -> None:
             if progress is not None:
@@ -209,7 +210,8 @@ class _Pass:
 
         work = InferenceWork(StageRules.of(self.rules, "inference", self.clock), self.chip)
         results = solve_each(tasks, work, self.clock, jobs=self.jobs, started=started)
-        known = dict(zip(map(_nameless, tasks), results, strict=True))
+        solved = dict(zip(sorted(set(first)), results, strict=True))
+        known = {function.name: solved[number] for function, number in zip(kernels, first, strict=True)}
         functions: list[Function] = []
         decisions: list[Decision] = []
         diagnostics: list[Diagnostic] = []
@@ -217,7 +219,7 @@ class _Pass:
             if not function.is_incore:
                 functions.append(function)
                 continue
-            found = known[_nameless(function)]
+            found = known[function.name]
             functions.append(replace(found.function, name=function.name))
             decisions += [decision.of(function.name) for decision in found.decisions]
             diagnostics += [replace(diagnostic, function=function.name) for diagnostic in found.diagnostics]
@@ -240,19 +242,20 @@ class _Pass:
         }
         if not tasks:
             return program, []
-        distinct: dict[Hashable, PlacementTask] = {}
-        for task in tasks.values():
-            distinct.setdefault(task.key, task)
+        listed = list(tasks.values())
+        first = _first_alike(task.key for task in listed)
         work = PlacementWork(StageRules.of(rules, "placement", self.clock), self.chip, self.cost, self.model, options)
-        results = solve_each(list(distinct.values()), work, self.clock, jobs=self.jobs)
-        known = dict(zip(distinct, results, strict=True))
+        distinct = sorted(set(first))
+        results = solve_each([listed[number] for number in distinct], work, self.clock, jobs=self.jobs)
+        solved = dict(zip(distinct, results, strict=True))
+        known = {name: solved[number] for name, number in zip(tasks, first, strict=True)}
         functions: list[Function] = []
         decisions: list[Decision] = []
         for function in program.functions:
             if function.name not in tasks:
                 functions.append(function)
                 continue
-            placed = known[tasks[function.name].key]
+            placed = known[function.name]
             total.add(placed)
             functions.append(replace(placed.function, name=function.name))
             decisions += [decision.of(function.name) for decision in placed.decisions]
@@ -264,6 +267,12 @@ class _Pass:
         found = list(verify(result, properties=("HardwarePaths",), hardware=self.chip))
         self.clock.add("verify output", start)
         return found
+
+
+def _first_alike(keys: Iterable[Hashable]) -> list[int]:
+    """For each key the position of the first one that equals it; each is hashed once, as it may be a whole function."""
+    first: dict[Hashable, int] = {}
+    return [first.setdefault(key, number) for number, key in enumerate(keys)]
 
 
 def _nameless(function: Function) -> Function:

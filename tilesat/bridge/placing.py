@@ -18,7 +18,7 @@ from tilesat.extract.capacity import MOST_ATTEMPTS, MOST_EXACT_ATTEMPTS, Attempt
 from tilesat.extract.cost import CheckedModel
 from tilesat.extract.count import indexed_cost
 from tilesat.extract.identity import identity_choice
-from tilesat.extract.lifetimes import peaks
+from tilesat.extract.lifetimes import Needs
 from tilesat.extract.places import PlaceGraph
 from tilesat.extract.solve import Solution, solve
 from tilesat.ir.hardware import Hardware
@@ -182,7 +182,7 @@ class PlacementStage:
             return Attempt(made[0], made[2], made[1].schedule.names, made)
 
         most = MOST_EXACT_ATTEMPTS if self.options.exact else MOST_ATTEMPTS
-        fitter = Fitter(places, self.chip, peaks(index, self.chip, places.memory), attempt, self._deadline, most)
+        fitter = Fitter(places, self.chip, Needs(index, self.chip, places.memory), attempt, self._deadline, most)
         found = fitter.run()
         self._bound = fitter.bound
         return None if found is None else (found.solution, *found.made[1:])

@@ -19,7 +19,7 @@ from typing import Generic, TypeVar
 from tilesat.errors import SolveError
 from tilesat.extract.count import tile_bytes
 from tilesat.extract.graph import CapacityGroup, Choice, used_classes
-from tilesat.extract.lifetimes import Buffer, buffers, overfull
+from tilesat.extract.lifetimes import Buffer, Needs, buffers, overfull
 from tilesat.extract.places import PlaceGraph
 from tilesat.extract.solve import Solution
 from tilesat.ir.hardware import Hardware
@@ -58,7 +58,7 @@ class Fitter(Generic[T]):
         self,
         places: PlaceGraph,
         chip: Hardware,
-        allowed: dict[MemorySpace, int],
+        allowed: Needs,
         solve: Solve[T],
         deadline: float,
         most_attempts: int,
@@ -178,9 +178,9 @@ class Fitter(Generic[T]):
 
 
 class Rooms:
-    """The capacity rows of one function's choice graph; ``allowed`` is what the input needed already, in bytes."""
+    """The capacity rows of one function's choice graph; ``allowed`` is what the input needs already."""
 
-    def __init__(self, places: PlaceGraph, chip: Hardware, allowed: dict[MemorySpace, int]) -> None:
+    def __init__(self, places: PlaceGraph, chip: Hardware, allowed: Needs) -> None:
         self.places = places
         self.graph = places.choices
         self.chip = chip
@@ -224,7 +224,7 @@ class Rooms:
         for region, space in {(self.places.at[cls][3], SPACES[self.places.at[cls][1]]) for cls in self._ups(choice)}:
             if space not in self.chip.buffers or self.places.index.regions[region].kind != "loop":
                 continue
-            limit = float(max(self.chip.buffers[space].capacity, self.allowed.get(space, 0)))
+            limit = float(max(self.chip.buffers[space].capacity, self.allowed.of(space)))
             weight = self._kept(region, space, choice)
             if weight > limit:
                 self._set_limit(region, space, limit)
@@ -255,7 +255,7 @@ class Rooms:
                 continue
             inside = [b for b in live if b.first < region.end and b.last >= region.owner]
             for space in sorted({b.space for b in inside} & self.chip.buffers.keys()):
-                limit = max(self.chip.buffers[space].capacity, self.allowed.get(space, 0))
+                limit = max(self.chip.buffers[space].capacity, self.allowed.of(space))
                 need = _peak([b for b in inside if b.space is space], region.owner + 1)
                 if need > limit:
                     yield region.id, space, need - limit

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 
 from tilesat.extract.count import tile_bytes
 from tilesat.ir.hardware import Hardware
@@ -137,10 +138,26 @@ def peaks(index: FunctionIndex, chip: Hardware, memory: MemorySSA | None = None)
     return found
 
 
-def overfull(index: FunctionIndex, chip: Hardware, allowed: dict[MemorySpace, int]) -> list[MemorySpace]:
-    """Spaces that need more than the chip has and more than ``allowed`` (what the input needed already)."""
-    return [
-        space
+class Needs:
+    """What a function needs of each space, in bytes; found out when it is first asked, which most never are."""
+
+    def __init__(self, index: FunctionIndex, chip: Hardware, memory: MemorySSA) -> None:
+        self._of = index, chip, memory
+
+    @cached_property
+    def _peaks(self) -> dict[MemorySpace, int]:
+        return peaks(*self._of)
+
+    def of(self, space: MemorySpace) -> int:
+        """Bytes needed at once in ``space``."""
+        return self._peaks.get(space, 0)
+
+
+def overfull(index: FunctionIndex, chip: Hardware, allowed: Needs) -> list[MemorySpace]:
+    """Spaces that need more than the chip has and more than ``allowed``, which is what the input needs already."""
+    above = [
+        (space, need)
         for space, need in sorted(peaks(index, chip).items())
-        if space in chip.buffers and need > max(chip.buffers[space].capacity, allowed.get(space, 0))
+        if space in chip.buffers and need > chip.buffers[space].capacity
     ]
+    return [space for space, need in above if need > allowed.of(space)]
