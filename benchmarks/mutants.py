@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from tests.lab.mutants import MUTANTS, Mutant
+from tests.lab.orch_mutants import ORCH_MUTANTS
 from tilesat.lab.checking import CheckReport, check
 
 RESULTS = Path(__file__).parent / "results" / "mutants.md"
@@ -24,6 +25,7 @@ PATIENCE = 5.0
 
 SHRINK_SHARE = 0.4
 EXAMPLES = 2000
+ALL = (*MUTANTS, *ORCH_MUTANTS)
 
 
 def catch(mutant: Mutant) -> tuple[CheckReport, float]:
@@ -63,8 +65,8 @@ the counterexample after shrinking, *seconds* are processor seconds, shrinking a
 
 
 def main(bounds: list[str]) -> None:
-    first, last = map(int, bounds) if bounds else (0, len(MUTANTS))
-    for mutant in MUTANTS[first:last]:
+    first, last = map(int, bounds) if bounds else (0, len(ALL))
+    for mutant in ALL[first:last]:
         report, seconds = catch(mutant)
         line = row(mutant, report, seconds)
         print(line, flush=True)
@@ -72,7 +74,7 @@ def main(bounds: list[str]) -> None:
         known = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
         known[mutant.key] = line
         DATA.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
-        lines = [known[m.key] for m in MUTANTS if m.key in known]
+        lines = [known[m.key] for m in ALL if m.key in known]
         RESULTS.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -34,6 +34,9 @@ Every rule that tilesat ships, by family, in the order in which they run. This p
 
 A rule is on in the rule sets named with it. *On request* is what a user must promise or allow
 (`options=("assume_noalias",)`, `--allow assume_noalias`).
+
+What they do is tested by `tilesat lab check`, whatever the pass: results of generated programs are interpreted and
+compared ([how often each rule fired](../benchmarks/results/shipped_rules.md)).
 """
 
 

@@ -16,8 +16,10 @@ from tilesat.lab import assert_sound, check
 from tilesat.lab.changes import base_of, changes, undone
 from tilesat.lab.counterexample import count_statements
 from tilesat.lab.statement import refute
+from tilesat.lab.target import kind_of
 from tilesat.lab.target_table import TARGET_OF
 from tilesat.lab.targets import TARGETS, is_targeted
+from tilesat.rules.catalogue import options
 from tilesat.rules.statements import STATEMENTS
 
 EXPERIMENTS = Path(__file__).parents[2] / "examples" / "experiments"
@@ -98,10 +100,12 @@ def test_every_mutant_is_a_rule_set_that_differs() -> None:
         assert change.name == mutant.rule
 
 
-def test_the_table_knows_every_rule_of_kernels() -> None:
-    targeted = {rule.name for rule in preset("optimal") if is_targeted(rule)}
+def test_the_table_knows_every_rule() -> None:
+    shipped = (*preset("reference"), *preset("optimal"), *options())
     assert set(TARGET_OF.values()) <= set(TARGETS)
-    assert set(TARGET_OF) <= targeted
+    assert set(TARGET_OF) == {rule.name for rule in shipped if is_targeted(rule)}
+    for rule in shipped:
+        assert TARGETS[TARGET_OF[rule.name]].kind == kind_of(rule)
 
 
 def test_changes_can_be_undone() -> None:

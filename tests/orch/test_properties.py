@@ -7,7 +7,6 @@ from collections import Counter
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import tilesat
 from tilesat.bridge.decisions import Decision
@@ -22,7 +21,7 @@ from tilesat.ir.verify import verify
 from tilesat.lab.choices import RandomChoices
 from tilesat.lab.orch_programs import orchestration_program
 from tilesat.lab.orch_strides import passed_strides
-from tilesat.lab.strategies import HypothesisChoices
+from tilesat.lab.strategies import orchestrations
 from tilesat.rules.catalogue import preset
 
 NIGHTLY = os.environ.get("TILESAT_PROFILE") == "nightly"
@@ -30,11 +29,6 @@ RANDOM_EXTRACTIONS = 20 if NIGHTLY else 3
 SEEDS = range(500 if NIGHTLY else 6)
 RICH = (10, 27, 31, 42, 106, 122)
 """Seeds of programs in which something is merged, strided, stored block by block, windowed."""
-
-
-@st.composite
-def orchestrations(draw: st.DrawFn) -> Program:
-    return orchestration_program(HypothesisChoices(draw))
 
 
 def same(before: Program, after: Program, *, gives_up: bool) -> None:

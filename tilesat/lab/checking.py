@@ -20,7 +20,7 @@ from tilesat.lab.judge import CRASH, Fault
 from tilesat.lab.statement import Refutation, refute
 from tilesat.lab.target import Target, kind_of
 from tilesat.lab.targets import TARGETS, choose_targets, is_targeted
-from tilesat.rules.catalogue import preset
+from tilesat.rules.catalogue import options, preset
 from tilesat.rules.rule import Rule, RuleSet
 
 SEED_STRIDE = 1_000_003
@@ -124,12 +124,14 @@ def check(
 ) -> CheckReport:
     """Look for a program whose meaning ``rules`` change.
 
-    Checked are the rules that differ from the preset they are built on; for a preset itself all rules of kernels. With
-    ``only`` those of these names or families. Each is checked on ``examples`` programs of its target, or of ``targets``
-    (see :data:`tilesat.lab.targets.TARGETS`). Of each program ``samples`` random legal results are taken besides the
-    documented and the cheapest one; results must be legal programs, use transfers that exist, and compute the same.
-    The executable statements of the rules are tried as often. The check ends early at the first counterexample,
-    which is then simplified for up to ``shrink_seconds``, and after ``seconds``.
+    Checked are the rules that differ from the preset they are built on; for a preset itself all its rules, and for a
+    preset with options (see :func:`tilesat.rules.catalogue.allow`) the rules of these, on programs for which what they
+    promise holds. With ``only`` those of these names or families. Each is checked on ``examples`` programs of its
+    target, or of ``targets`` (see :data:`tilesat.lab.targets.TARGETS`): kernels, or whole programs for the rules of
+    orchestration. Of each program ``samples`` random legal results are taken besides the documented and the cheapest
+    one; results must be legal programs that compute the same, use transfers that exist, and state the strides that
+    tensors have. The executable statements of the rules are tried as often. The check ends early at the first
+    counterexample, which is then simplified for up to ``shrink_seconds``, and after ``seconds``.
 
     Equal arguments give equal reports as long as no time limit interferes. Raises :class:`tilesat.RuleError` for rules
     that do not load, never for unsound ones.
@@ -171,13 +173,15 @@ class _Check:
         self.start = time.monotonic()
         self.deadline = None if seconds is None else self.start + seconds
         self.changes = changes(rules, self.base)
+        self.options = tuple(rule for rule in options() if rule in tuple(rules))
         self.wanted = self._wanted(only)
         self.given = [_target(name) for name in targets]
         self.tally = _Tally()
 
     def _wanted(self, only: Sequence[str]) -> tuple[Change, ...]:
         """The rules to check, as changes; unchanged ones are changes from a rule to itself."""
-        listed = self.changes or tuple(Change(rule.name, rule, rule) for rule in self.rules if is_targeted(rule))
+        shipped = tuple(rule for rule in self.rules if is_targeted(rule))
+        listed = self.changes or tuple(Change(r.name, r, r) for r in ((not only and self.options) or shipped))
         if only:
             known = {name for change in listed for name in (change.name, _rule(change).family)}
             for name in only:
@@ -197,7 +201,7 @@ class _Check:
             if refuted is not None or fault is not None:
                 break
             if changed:
-                fault = self._try_target(TARGETS[name], [change.name for change in changed], total)
+                fault = self._try_target(self._kept(TARGETS[name]), [change.name for change in changed], total)
         reports = tuple(
             RuleReport(
                 change.name,
@@ -213,6 +217,10 @@ class _Check:
         )
         tally, spent = self.tally, time.monotonic() - self.start
         return CheckReport(reports, tally.examples, tally.refused, tally.unjudged, spent, fault, refuted)
+
+    def _kept(self, target: Target) -> Target:
+        """``target`` without programs for which the options of the rules promise too much."""
+        return target.keeping([rule.family for rule in self.options])
 
     def _statements(self) -> tuple[Refutation | None, dict[str, str]]:
         """Try the executable statements of the rules; what came of each."""

@@ -111,7 +111,8 @@ class GeneratorConfig:
     ``max_statements`` is per kernel and counts what the generator sets out to do; operands that have to be
     made first and the final stores come on top. ``functions`` is the number of kernels. ``length`` and
     ``body_length`` are the expected numbers of statements of a function and of a nested block.
-    ``max_trips`` bounds constant loops; loops with dynamic bounds follow a scalar of 0 to 4.
+    ``max_trips`` bounds constant loops; loops with dynamic bounds run ``least_trips`` times and as often again as a
+    scalar of 0 to 4 says.
     ``extents`` are those of tiles, multiples of 16; tensors are square with ``tensor_extent``. ``weights``
     overrides how often the kinds of statements in :data:`tilesat.lab.kinds.KINDS` are picked. ``scenes`` are
     situations of :data:`tilesat.lab.scenes.SCENES` in which certain rules fire; they take the place of about
@@ -134,6 +135,7 @@ class GeneratorConfig:
     weights: tuple[tuple[str, int], ...] = ()
     scenes: tuple[str, ...] = ()
     callers: str = "any"
+    least_trips: int = 0
 
     def __post_init__(self) -> None:
         check_features(self.features)
@@ -148,8 +150,10 @@ class GeneratorConfig:
         for name, size in sizes.items():
             if size < 1:
                 raise TilesatError(f"{name} is {size}", hint="at least 1 is needed")
-        if self.max_depth < 0 or self.max_carries < 0:
-            raise TilesatError("max_depth and max_carries cannot be negative", hint="0 turns nesting or carries off")
+        if self.max_depth < 0 or self.max_carries < 0 or self.least_trips < 0:
+            raise TilesatError(
+                "max_depth, max_carries and least_trips cannot be negative", hint="0 turns nesting or carries off"
+            )
         if not self.extents or any(extent < 16 or extent % 16 for extent in self.extents):
             raise TilesatError(f"extents are {list(self.extents)}", hint="give multiples of 16")
         if self.callers not in CALLERS:

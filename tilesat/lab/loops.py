@@ -46,7 +46,8 @@ def some_bounds(b: Builder) -> Bounds:
     kind = Weighted(kinds).pick(b.choices)
     scalar = _trip_scalar(b) if kind == "dynamic" else None
     if scalar is not None:
-        return Bounds(Const(0), scalar.expr, Const(1), scalar.high - 1, scalar.high)
+        high = scalar.high + b.config.least_trips
+        return Bounds(Const(0), _at_least(b, scalar), Const(1), high - 1, high)
     trips = b.choices.integer(1, b.config.max_trips)
     if kind == "stepped":
         return Bounds(Const(0), Const(_STEP * trips), Const(_STEP), _STEP * (trips - 1), trips)
@@ -62,6 +63,12 @@ def constant_bounds(trips: int) -> Bounds:
 def _trip_scalar(b: Builder) -> ScalarVar | None:
     """An index that is small enough to count trips."""
     return bounded_index(b, PARAMETER_HIGH) or b.index_param()
+
+
+def _at_least(b: Builder, scalar: ScalarVar) -> Expr:
+    """How often a loop runs that follows ``scalar``."""
+    least = b.config.least_trips
+    return BinOp("+", scalar.expr, Const(least)) if least else scalar.expr
 
 
 # ---------------------------------------------------------------------------- counted loops
@@ -254,6 +261,6 @@ def while_loop(b: Builder) -> None:
 def _goal(b: Builder) -> tuple[Expr, int]:
     scalar = _trip_scalar(b) if b.config.has("dynamic_bounds") and b.choices.chance(3) else None
     if scalar is not None:
-        return scalar.expr, scalar.high
+        return _at_least(b, scalar), scalar.high + b.config.least_trips
     trips = b.choices.integer(1, b.config.max_trips)
     return Const(trips), trips

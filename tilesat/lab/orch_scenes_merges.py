@@ -307,7 +307,7 @@ def tuple_of_a_branch(c: Caller) -> None:
             {t}: pl.Tuple[S, S] = pl.yield_({y})
         {v}: S = {t}[{c.choices.integer(0, 1)}]
         {b} = NEW
-        {n} = self.{kernel}({c.choices.pick((v, first))}, {c.any_tensor()}, {b})
+        {n} = self.{kernel}({first if c.choices.chance(4) else v}, {c.any_tensor()}, {b})
         """
     )
     c.show(n)

@@ -32,7 +32,8 @@ ORCH_TARGETS: tuple[Target, ...] = (
     _target(
         "arguments",
         "inputs that nobody follows, or that belong to others",
-        *("tuple_of_a_branch", "window_given", "recast_given", "written_elsewhere_too", "argument_of_a_tuple"),
+        *("tuple_of_a_branch", "tuple_of_a_branch", "window_given", "recast_given", "argument_of_a_tuple"),
+        *("written_elsewhere_too", "written_elsewhere_too"),
     ),
     _target(
         "placed",

@@ -60,6 +60,7 @@ _NESTED: Mapping[str, Scene] = {
     "pipelined_panel": scenes_panels.pipelined_panel,
     "odd_reader": scenes_panels.odd_reader,
     "reserved_buffer": scenes_panels.reserved_buffer,
+    "unsized_panel": scenes_panels.unsized_panel,
     "ordered_panel": scenes_panels.ordered_panel,
     "rewritten_load": scenes_panels.rewritten_load,
 }

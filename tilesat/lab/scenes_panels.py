@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tilesat.ir.nodes import BinOp, Const, EnumConst, If, OpCall, Var
-from tilesat.ir.types import Direction
+from tilesat.ir.types import Direction, Shape, TileType
 from tilesat.ir.types import MemorySpace as Mem
 from tilesat.lab.builder import Builder
 from tilesat.lab.effects import store_tile
@@ -13,7 +13,7 @@ from tilesat.lab.loops import Bounds, constant_bounds, counted_loop, loop_kind, 
 from tilesat.lab.matrix import product
 from tilesat.lab.pool import ScalarVar, TensorVar, TileVar
 from tilesat.lab.positions import condition
-from tilesat.lab.sources import BRIDGE_MARKER, space_kwarg
+from tilesat.lab.sources import BRIDGE_MARKER, DYNAMIC_DIM, space_kwarg
 from tilesat.lab.vector import unary_of
 
 _MARK = ((BRIDGE_MARKER, Const(True, "BOOL")),)
@@ -209,6 +209,19 @@ def odd_reader(b: Builder) -> None:
 def reserved_buffer(b: Builder) -> None:
     """Panels next to a buffer that is reserved outside the tiles."""
     b.effect(b.call("system.reserve_buffer", Const(1024)))
+    panel(b)
+
+
+def unsized_panel(b: Builder) -> None:
+    """Panels next to a tile in Mat with as many rows as a tensor has."""
+    rows, columns = Var(DYNAMIC_DIM), b.choices.pick(b.extents)
+    shape: Shape = (rows, b.config.tensor_extent)
+    tensor, target = (b.tensor_param(b.matrix_dtype, way, shape=shape) for way in (Direction.In, Direction.Out))
+    call = b.call(
+        "tile.load", Var(tensor.name), (0, 0), (rows, columns), (rows, columns), target_memory=space_kwarg(Mem.Mat)
+    )
+    tile = b.assign("t", TileType((rows, columns), b.matrix_dtype, Mem.Mat), call)
+    b.effect(b.call("tile.store", Var(tile), (0, 0), Var(target.name)))
     panel(b)
 
 

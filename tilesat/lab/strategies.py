@@ -13,6 +13,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from tilesat.ir.nodes import Program
 from tilesat.lab.choices import Choices
 from tilesat.lab.config import GeneratorConfig
+from tilesat.lab.orch_programs import OrchConfig, orchestration_program
 from tilesat.lab.program import generate_program
 
 T = TypeVar("T")
@@ -65,3 +66,18 @@ def programs(config: GeneratorConfig | None = None, **overrides: Any) -> SearchS
     Raises :class:`tilesat.TilesatError` for a configuration that makes no program.
     """
     return _program(replace(config or GeneratorConfig(), **overrides))
+
+
+@st.composite
+def _orchestration(draw: DrawFn, config: OrchConfig) -> Program:
+    return orchestration_program(HypothesisChoices(draw), config)
+
+
+def orchestrations(config: OrchConfig | None = None, **overrides: Any) -> SearchStrategy[Program]:
+    """Whole programs as they stand before the orchestration pass: kernels and a function that launches them.
+
+    ``overrides`` are fields of :class:`tilesat.lab.orch_programs.OrchConfig` that differ from ``config``.
+
+    Raises :class:`tilesat.TilesatError` for a scene that does not exist.
+    """
+    return _orchestration(replace(config or OrchConfig(), **overrides))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from tilesat.ir.nodes import Program
 from tilesat.lab.choices import Choices, RandomChoices
@@ -13,6 +14,9 @@ from tilesat.rules.rule import STAGES, Rule
 
 KERNELS, ORCHESTRATION = "kernels", "orchestration"
 """What passes run on: kernels one by one, or whole programs."""
+
+NO_ALIAS, NONZERO_TRIPS = "assume_noalias", "assume_nonzero_trips"
+"""Options that promise something of the programs."""
 
 _STAGES = {KERNELS: ("inference", "residency", "placement"), ORCHESTRATION: ("reuse", "strides", "gather", "windows")}
 
@@ -30,6 +34,20 @@ class Target:
     def kind(self) -> str:
         """Which pass runs over the programs: :data:`KERNELS` or :data:`ORCHESTRATION`."""
         return ORCHESTRATION if isinstance(self.config, OrchConfig) else KERNELS
+
+    def keeping(self, promises: Iterable[str]) -> Target:
+        """Programs of this kind for which ``promises`` of the user hold (see :func:`tilesat.rules.catalogue.options`).
+
+        Those that are permissions hold for all programs.
+        """
+        config = self.config
+        if not isinstance(config, GeneratorConfig):
+            return self
+        if NO_ALIAS in promises:
+            config = config.without("overlapping_arguments")
+        if NONZERO_TRIPS in promises:
+            config = replace(config, least_trips=1)
+        return replace(self, config=config)
 
     def program(self, seed: int) -> Program:
         """The program of ``seed``: equal seeds give equal programs."""

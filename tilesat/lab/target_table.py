@@ -1,7 +1,9 @@
-"""The target of each shipped rule: the kind of programs in which it fires most often."""
+"""The target of each shipped rule and option: the kind of programs in which it fires most often."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
+
+from tilesat.lab.orch_target_table import ORCH_TARGET_OF
 
 TARGET_OF: Mapping[str, str] = MappingProxyType(
     {
@@ -135,7 +137,7 @@ TARGET_OF: Mapping[str, str] = MappingProxyType(
         "hold-written-tile": "holds",
         "hold-no-hardware": "everywhere",
         "hold-reserved": "rooms",
-        "hold-unknown-size": "ops",
+        "hold-unknown-size": "unsized",
         "stand-outside": "written",
         "contents-read": "callers",
         "contents-of-alias": "ops",
@@ -182,5 +184,12 @@ TARGET_OF: Mapping[str, str] = MappingProxyType(
         "merge-loads": "panels",
         "share-copies-of-loads": "panels",
         "slot-elsewhere": "slots",
+        # Options.
+        "assume_noalias": "panels",
+        "equal-loads-noalias": "panels",
+        "hoist_manual_loads": "panels",
+        "assume_nonzero_trips": "panels",
+        "retarget-loads": "slots",
+        **ORCH_TARGET_OF,
     }
 )

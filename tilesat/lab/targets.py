@@ -78,6 +78,8 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
                     max_statements=3, length=3),
             _target("rooms", "loads in loops that hardly fit", "panel", "panel", "reserved_buffer", callers="root",
                     extents=(256, 16), tensor_extent=256, max_statements=4, length=3),
+            _target("unsized", "loads in loops, next to tiles whose size is not known", "unsized_panel",
+                    "unsized_panel", "panel", callers="root", max_statements=4, length=3),
             *ORCH_TARGETS,
         )
     }
