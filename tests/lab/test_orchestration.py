@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -18,6 +19,7 @@ from tilesat.diagnostics import errors
 from tilesat.ir.nodes import Program
 from tilesat.lab import assert_sound, check
 from tilesat.lab.changes import changes
+from tilesat.lab.checking import LEAST_SHARE
 from tilesat.lab.orch_judge import WRONG_STRIDES, OrchJudge
 from tilesat.lab.orch_programs import OrchConfig, random_orchestration
 from tilesat.lab.orch_scenes import ORCH_SCENES
@@ -26,9 +28,11 @@ from tilesat.lab.orch_variants import orch_variants
 from tilesat.lab.strategies import orchestrations
 from tilesat.lab.target import ORCHESTRATION, kind_of
 from tilesat.lab.target_table import TARGET_OF
+from tilesat.lab.targets import TARGETS
 from tilesat.lab.variants import CHEAPEST, DOCUMENTED, Variant, Variants
 from tilesat.rules.catalogue import allow, optimal, options, reference
 
+NIGHTLY = os.environ.get("TILESAT_PROFILE") == "nightly"
 QUICK = {"bar-output-read", "bar-conflicting-strides", "keep-uncovered-start"}
 
 
@@ -62,6 +66,22 @@ def test_the_table_knows_every_rule_of_orchestration() -> None:
     mine = {rule.name for rules in (reference(), optimal()) for rule in rules if kind_of(rule) == ORCHESTRATION}
     names = {target.name for target in ORCH_TARGETS}
     assert {name for name, target in TARGET_OF.items() if target in names} == mine
+
+
+@pytest.mark.skipif(not NIGHTLY, reason="takes minutes")
+@pytest.mark.parametrize("target", [target.name for target in ORCH_TARGETS])
+def test_rules_fire_in_programs_of_their_target(target: str) -> None:
+    report = check("optimal", examples=150, seed=11, targets=[target])
+    assert report.ok, report.counterexample
+    assert [r.name for r in report.rules if TARGET_OF[r.name] == target and r.share < LEAST_SHARE] == []
+
+
+def test_an_overlap_breaks_a_promise() -> None:
+    """INF-P4-14: a counterexample to ``assume_noalias`` passes no tensor twice, however small it is made."""
+    target = TARGETS["panels"].keeping(["assume_noalias"])
+    once = program(reader(), main("run(a: S, o: pl.Out[S]) -> S", "r = self.rd(a, o)\nreturn r"))
+    twice = program(reader(), main("run(o: pl.InOut[S]) -> S", "r = self.rd(o, o)\nreturn r"))
+    assert (target.has(once), target.has(twice), TARGETS["panels"].has(twice)) == (True, False, True)
 
 
 def test_results_are_the_documented_the_cheapest_and_random_ones() -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from tilesat.ir.nodes import Program
+from tilesat.lab.census import features_of
 from tilesat.lab.choices import Choices, RandomChoices
 from tilesat.lab.config import GeneratorConfig
 from tilesat.lab.orch_programs import OrchConfig, orchestration_program
@@ -29,13 +30,15 @@ class Target:
     meaning: str
     config: GeneratorConfig | OrchConfig
     hardware: str | None = "910b"
+    promises: frozenset[str] = frozenset()
+    """What of the user's promises the programs keep on purpose."""
 
     @property
     def kind(self) -> str:
         """Which pass runs over the programs: :data:`KERNELS` or :data:`ORCHESTRATION`."""
         return ORCHESTRATION if isinstance(self.config, OrchConfig) else KERNELS
 
-    def keeping(self, promises: Iterable[str]) -> Target:
+    def keeping(self, promises: Collection[str]) -> Target:
         """Programs of this kind for which ``promises`` of the user hold (see :func:`tilesat.rules.catalogue.options`).
 
         Those that are permissions hold for all programs.
@@ -47,7 +50,11 @@ class Target:
             config = config.without("overlapping_arguments")
         if NONZERO_TRIPS in promises:
             config = replace(config, least_trips=1)
-        return replace(self, config=config)
+        return replace(self, config=config, promises=frozenset(promises))
+
+    def has(self, program: Program) -> bool:
+        """Whether what the programs of this target keep holds for ``program``, which somebody has made smaller."""
+        return NO_ALIAS not in self.promises or "overlapping_arguments" not in features_of(program)
 
     def program(self, seed: int) -> Program:
         """The program of ``seed``: equal seeds give equal programs."""
