@@ -255,7 +255,10 @@ class PlacementCollector:
         if (origin, target) in self._move_edges or (origin is target and old.layout == new.layout):
             return
         layout = ROW_MAJOR if target is MemorySpace.Vec and is_row_major(new) else ANY
-        self._add("own-move", site, SPACE_NUMBERS[origin], SPACE_NUMBERS[target], layout)
+        if origin is target:
+            self._add("own-move", site, SPACE_NUMBERS[target], layout)
+        else:
+            self._add("own-edge", site, SPACE_NUMBERS[origin], SPACE_NUMBERS[target], layout)
 
     def _view(self, site: int, name: str, source: str, call: OpCall | None) -> None:
         assert call is not None

@@ -122,9 +122,11 @@ RULES: tuple[Rule, ...] = (
     _rule(
         "keep-own-move",
         MOVES,
-        "a move that the input has stays possible, be it within one space or along an edge that no chip has",
+        "a move that the input has stays possible within one space, and where it stands along an edge that no chip has",
         """
-        (rule ((copied-at site w f v e) (own-move site s t l) (= p (At (Of w f) t l r)))
+        (rule ((copied-at site w f v e) (own-move site s l) (= p (At (Of w f) s l r)))
+              ((offer p (Move (At (Of v e) s 0 r) s s l r))))
+        (rule ((copied-at site w f v e) (own-edge site s t l) (site-region site r) (= p (At (Of w f) t l r)))
               ((offer p (Move (At (Of v e) s 0 r) s t l r))))
         """,
     ),
