@@ -40,7 +40,7 @@ ORCH_MUTANTS: tuple[Mutant, ...] = (
     Mutant("keep-written-between", GONE, "gathers"),
     Mutant("keep-other-use", GONE, "forms"),
     # Windows.
-    Mutant("whole-new-buffer", GONE, "siblings"),
-    Mutant("whole-new-input-buffer", GONE, "siblings"),
+    Mutant("whole-new-buffer", GONE, "folds"),
+    Mutant("whole-new-input-buffer", GONE, "folds"),
     Mutant("whole-unstated-input-strides", GONE, "edges"),
 )

@@ -180,12 +180,15 @@ def clashing_carries(c: Caller) -> None:
 
 
 def next_trip(c: Caller) -> None:
-    """A tensor from outside a loop that a launch in the loop reads in every trip."""
+    """A tensor from outside a loop that launches in the loop read in every trip, perhaps under a name made there."""
     kernel, outside = bump(c), c.made()
     other = c.any_tensor()
     m = c.fresh("m")
     b = c.fresh("b")
     before = f"{b} = NEW\n{m} = self.{kernel}({outside}, {other}, {b})"
+    if c.choices.chance(2):
+        name = c.fresh("y")
+        before = f"{name}: S = {outside}\n" + before.replace(f"({outside}, ", f"({name}, ", 1)
     c.show(carried_call(c, c.any_tensor(), f"self.{kernel}({m}, {{c}}, {{b}})", before=before))
 
 

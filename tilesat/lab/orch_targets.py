@@ -74,8 +74,13 @@ ORCH_TARGETS: tuple[Target, ...] = (
     ),
     _target(
         "siblings",
-        "windows of tensors that others write, or that loops give",
-        *("whole_sibling", "two_windows_of_one", "results_of_loops", "results_of_loops", "results_of_loops"),
+        "windows of tensors that others write",
+        *("whole_sibling", "two_windows_of_one", "results_of_loops"),
+    ),
+    _target(
+        "folds",
+        "windows of what loops give",
+        *("results_of_loops", "results_of_loops", "made_in_trips"),
     ),
     _target(
         "submits",
@@ -85,6 +90,7 @@ ORCH_TARGETS: tuple[Target, ...] = (
     _target(
         "edges",
         "windows of windows and of symbolic tensors, and places without any",
-        *("symbolic_rows", "symbolic_rows", "windows_of_windows", "windows_of_windows", "no_place_for_windows"),
+        *("symbolic_rows", "symbolic_rows", "symbolic_rows", "windows_of_windows", "windows_of_windows"),
+        "no_place_for_windows",
     ),
 )
