@@ -92,6 +92,8 @@ class _Idle(threading.local):
 _idle = _Idle()
 MOST_IDLE = 8
 """Stages whose e-graphs are kept for the next run; building one takes longer than most functions."""
+MOST_ENTRIES = 128
+"""Functions and programs after which an e-graph is built anew: egglog forgets no string, and copies all of them."""
 
 
 @contextmanager
@@ -105,7 +107,8 @@ def session(stage_program: str, *, what: str) -> Iterator[Session]:
     graph = found or Session(stage_program, what=what)
     yield graph
     graph.leave()
-    _idle.sessions.setdefault(stage_program, []).append(graph)
+    if graph.entries < MOST_ENTRIES:
+        _idle.sessions.setdefault(stage_program, []).append(graph)
     while len(_idle.sessions) > MOST_IDLE:
         _idle.sessions.pop(next(iter(_idle.sessions)))
 
@@ -120,6 +123,8 @@ class Session:
         self.graph = EGraph(stage_program, what=what)
         self._declared = frozenset(_DECLARED.findall(stage_program))
         self._depth = 0
+        self.entries = 0
+        """How often something was entered."""
         self._encoded: Encoded | None = None
         self._inputs: list[Any] = []
 
@@ -169,6 +174,7 @@ class Session:
     def _push(self) -> None:
         self.graph.push()
         self._depth += 1
+        self.entries += 1
 
     def _wanted(self, rows: Mapping[str, list[tuple[object, ...]]]) -> dict[str, list[tuple[object, ...]]]:
         unknown = [name for name in rows if name not in BY_NAME and name.removeprefix("in-") not in TERMS]
