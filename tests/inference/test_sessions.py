@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import tilesat
 from tests.inference.texts import function, program
+from tilesat.ir_terms import session as module
 from tilesat.ir_terms.egraph import EGraph
 from tilesat.ir_terms.session import Encoded, Session, Syntax, encode_function
 from tilesat.rules.catalogue import preset
@@ -66,6 +67,22 @@ def test_a_function_that_comes_again_is_what_it_was() -> None:
             assert run(session, one, premises) == run(opened(rules), encode_function(CHAINED, None), premises)
     session.leave()
     assert all(not rows for rows in tables(session).values())
+
+
+def test_a_session_outlives_its_e_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Built anew between functions only, with the rules that nobody has vouched for still known."""
+    monkeypatch.setattr(module, "MOST_ENTRIES", 2)
+    rules = preset("reference") + WATCH
+    session = opened(rules)
+    session.graph.suspects = frozenset({"watch-loops"})
+    first = session.graph
+    encoded = encode_function(CHAINED, None)
+    wanted = [run(opened(rules), encoded, premises) for premises in ({"grounded": [(7, 0, 1)]}, {})]
+    assert [run(session, encoded, premises) for premises in ({"grounded": [(7, 0, 1)]}, {})] == wanted
+    assert session.graph is first
+    assert run(session, encode_function(CHAINED, None), {}) == wanted[1]
+    assert session.graph is not first
+    assert session.graph.suspects == {"watch-loops"}
 
 
 def test_only_what_rules_mention_is_declared() -> None:

@@ -56,7 +56,6 @@ class InferenceStage:
     def _decide(self, encoded: Encoded) -> Plan:
         """Run the rules; repeat while they rewrite what the analysis starts from (family ``legalize``)."""
         start = time.perf_counter()
-        graph = self.session.graph
         premises = Premises()
         read, resolve, structure = map(ruleset_of, ("read", "resolve", "structure"))
         for rounds in count(1):
@@ -66,6 +65,7 @@ class InferenceStage:
                     hint="see the rules of family legalize",
                 )
             self.session.enter(encoded, premises.rows(), before=(read,))
+            graph = self.session.graph
             start = self.clock.add("load terms", start)
             graph.saturate(read, ruleset_of("demand"), what=self.what)
             graph.saturate_together(resolve, structure, what=self.what)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from tilesat.ir.hardware import Hardware
@@ -92,8 +93,8 @@ class _Idle(threading.local):
 _idle = _Idle()
 MOST_IDLE = 8
 """Stages whose e-graphs are kept for the next run; building one takes longer than most functions."""
-MOST_ENTRIES = 128
-"""Functions and programs after which an e-graph is built anew: egglog forgets no string, and copies all of them."""
+MOST_ENTRIES = 96
+"""Pushes after which an e-graph is built anew: egglog forgets no string, and copies all of them with every push."""
 
 
 @contextmanager
@@ -107,8 +108,7 @@ def session(stage_program: str, *, what: str) -> Iterator[Session]:
     graph = found or Session(stage_program, what=what)
     yield graph
     graph.leave()
-    if graph.entries < MOST_ENTRIES:
-        _idle.sessions.setdefault(stage_program, []).append(graph)
+    _idle.sessions.setdefault(stage_program, []).append(graph)
     while len(_idle.sessions) > MOST_IDLE:
         _idle.sessions.pop(next(iter(_idle.sessions)))
 
@@ -116,15 +116,16 @@ def session(stage_program: str, *, what: str) -> Iterator[Session]:
 class Session:
     """An e-graph with the rules of one stage; functions come and go.
 
-    Facts that the stage does not declare, because none of its rules could read them, stay outside.
+    Facts that the stage does not declare, because none of its rules could read them, stay outside. :attr:`graph` is
+    another one from time to time when a function is entered.
     """
 
     def __init__(self, stage_program: str, *, what: str) -> None:
         self.graph = EGraph(stage_program, what=what)
+        self._new_graph = partial(EGraph, stage_program, what=what)
         self._declared = frozenset(_DECLARED.findall(stage_program))
         self._depth = 0
-        self.entries = 0
-        """How often something was entered."""
+        self._pushes = 0
         self._encoded: Encoded | None = None
         self._inputs: list[Any] = []
 
@@ -144,6 +145,7 @@ class Session:
             self._pop()
         else:
             if not again:
+                self._renew()
                 self._inputs = self.graph.laid_out(self._wanted(encoded.rows))
                 self._encoded = encoded
             self._fill(self._inputs)
@@ -161,7 +163,17 @@ class Session:
     def enter_rows(self, rows: Rows) -> None:
         """Make ``rows`` the only facts in the graph."""
         self._encoded = None
+        self._renew()
         self._fill(self.graph.laid_out(self._wanted(rows)))
+
+    def _renew(self) -> None:
+        """Build the e-graph anew where it has seen much."""
+        if self._pushes >= MOST_ENTRIES:
+            self._clear()
+            suspects = self.graph.suspects
+            self.graph = self._new_graph()
+            self.graph.suspects = suspects
+            self._pushes = 0
 
     def _clear(self) -> None:
         while self._depth:
@@ -174,7 +186,7 @@ class Session:
     def _push(self) -> None:
         self.graph.push()
         self._depth += 1
-        self.entries += 1
+        self._pushes += 1
 
     def _wanted(self, rows: Mapping[str, list[tuple[object, ...]]]) -> dict[str, list[tuple[object, ...]]]:
         unknown = [name for name in rows if name not in BY_NAME and name.removeprefix("in-") not in TERMS]
