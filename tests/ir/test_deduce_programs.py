@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
 
+from tests.effort import effort
 from tilesat.ir.deduce import deduce_call, deduce_type
 from tilesat.ir.deduce.registry import RULES
 from tilesat.ir.nodes import Assign, Function, OpCall, Var
@@ -128,17 +128,14 @@ def test_almost_nothing_in_the_example_programs_stays_open() -> None:
     assert len(is_open) == len(NOT_DEDUCED)
 
 
-def test_a_call_is_deduced_in_microseconds() -> None:
-    """Deduction runs once per statement of long programs; the bound leaves room for slow machines."""
+def test_a_call_is_deduced_with_little_effort() -> None:
+    """Deduction runs once per statement of long programs."""
     calls = []
     for example in examples():
         value = example.stmt.value
         if isinstance(value, OpCall):
             calls.append((value, [example.types.get(a.name) if isinstance(a, Var) else None for a in value.args]))
-    start = time.perf_counter()
-    for call, types in calls:
-        deduce_call(call, types)
-    assert (time.perf_counter() - start) / len(calls) < 50e-6
+    assert effort(lambda: [deduce_call(call, types) for call, types in calls]) < 120 * len(calls)
 
 
 def test_every_rule_is_for_an_op_of_the_table() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import pytest
 
+from tests.effort import effort
 from tests.ir.verifying import LOAD_MAT, LOAD_VEC, MAT, TENSOR, VEC, kernel, program
 from tilesat.diagnostics import Severity
 from tilesat.errors import TilesatError, VerifyError
@@ -123,11 +123,15 @@ def test_depth_is_no_limit() -> None:
 
 
 def test_time_grows_with_the_program_only() -> None:
-    """About 10 microseconds a statement; the bound leaves room for slow machines."""
-    chain = "\n".join(f"e{i + 1}: {VEC} = pl.tile.exp(e{i})" for i in range(5000))
-    small = program(kernel(f"e0: {VEC} = {LOAD_VEC}\n{chain}\nreturn o"))
-    copies = (replace(small.functions[0], name=f"f{i}") for i in range(2))
-    big = Program("Big", tuple(copies))
-    start = time.perf_counter()
-    assert verify(big) == ()
-    assert time.perf_counter() - start < 1.5
+    """Four times the statements, in one function or several, are four times the work."""
+
+    def chain(length: int) -> Program:
+        calls = "\n".join(f"e{i + 1}: {VEC} = pl.tile.exp(e{i})" for i in range(length))
+        return program(kernel(f"e0: {VEC} = {LOAD_VEC}\n{calls}\nreturn o"))
+
+    small, long = chain(500), chain(2000)
+    several = Program("Several", tuple(replace(small.functions[0], name=f"f{i}") for i in range(4)))
+    once = effort(lambda: verify(small))
+    assert verify(small) == verify(long) == verify(several) == ()
+    assert effort(lambda: verify(long)) < 4.2 * once
+    assert effort(lambda: verify(several)) < 4.2 * once

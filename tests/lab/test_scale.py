@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 
 import pytest
 
+from tests.effort import effort
 from tilesat.errors import TilesatError
 from tilesat.ir.interp import interpret
 from tilesat.ir.nodes import Block, For, Function, OpCall, Program, While
@@ -55,11 +56,10 @@ def test_many_functions_are_as_many_and_as_different_as_asked_for() -> None:
         interpret(program, function.name)
 
 
-def test_ten_thousand_ops_take_seconds_at_most() -> None:
-    start = time.perf_counter()
-    straight_line(10_000)
-    loop_nest(10_000)
-    assert time.perf_counter() - start < 10, "quadratic: the pool of operands grows with the program"
+@pytest.mark.parametrize("make", [straight_line, loop_nest])
+def test_effort_grows_with_the_program_only(make: Callable[[int], Program]) -> None:
+    """The pool of operands does not grow with the program."""
+    assert effort(lambda: make(4000)) < 5 * effort(lambda: make(1000))
 
 
 @pytest.mark.parametrize(
