@@ -56,8 +56,10 @@ def run(session: Session, encoded: Encoded, premises: dict[str, list[tuple[objec
     return tables(session)
 
 
-def test_a_function_that_comes_again_is_what_it_was() -> None:
+@pytest.mark.parametrize("kept", [0, 1_000_000])
+def test_a_function_that_comes_again_is_what_it_was(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Premises of one round are gone in the next, however often it comes and whatever was there in between."""
+    monkeypatch.setattr(module, "KEPT_ROWS", kept)
     rules = preset("reference") + WATCH
     session = opened(rules)
     encoded, other = encode_function(CHAINED, None), encode_function(CHAINED, None)

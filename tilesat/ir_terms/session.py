@@ -93,6 +93,8 @@ class _Idle(threading.local):
 _idle = _Idle()
 MOST_IDLE = 8
 """Stages whose e-graphs are kept for the next run; building one takes longer than most functions."""
+KEPT_ROWS = 4_000
+"""Facts above which a copy of the e-graph costs less than loading them again."""
 MOST_ENTRIES = 96
 """Pushes after which an e-graph is built anew: egglog forgets no string, and copies all of them with every push."""
 
@@ -128,6 +130,7 @@ class Session:
         self._pushes = 0
         self._encoded: Encoded | None = None
         self._inputs: list[Any] = []
+        self._is_large = False
 
     def enter(
         self,
@@ -137,20 +140,23 @@ class Session:
     ) -> None:
         """Make ``encoded`` the only function in the graph; ``more`` adds facts.
 
-        ``before`` are rulesets that these facts do not concern. When a function comes again, with other facts, it is
-        kept below them as these rulesets leave it, so that it need not be loaded for a third time.
+        ``before`` are rulesets that these facts do not concern. When a large function comes again, with other facts, it
+        is kept below them as these rulesets leave it, so that it need not be loaded for a third time.
         """
         again = self._encoded is encoded
-        if again and self._depth > 1:
+        if not again:
+            self._renew()
+            wanted = self._wanted(encoded.rows)
+            self._inputs = self.graph.laid_out(wanted)
+            self._is_large = sum(map(len, wanted.values())) > KEPT_ROWS
+            self._encoded = encoded
+        keeps = again and self._is_large
+        if keeps and self._depth > 1:
             self._pop()
         else:
-            if not again:
-                self._renew()
-                self._inputs = self.graph.laid_out(self._wanted(encoded.rows))
-                self._encoded = encoded
             self._fill(self._inputs)
-            self.graph.saturate(INGEST, *(before if again else ()), what="loading terms")
-        if again:
+            self.graph.saturate(INGEST, *(before if keeps else ()), what="loading terms")
+        if keeps:
             self._push()
         added = {name: tuples for name, tuples in (more or {}).items() if tuples}
         self.graph.enter(self.graph.laid_out(self._wanted(added), "more-"))
