@@ -73,7 +73,7 @@ def test_a_function_that_comes_again_is_what_it_was(kept: int, monkeypatch: pyte
 
 def test_a_session_outlives_its_e_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Built anew between functions only, with the rules that nobody has vouched for still known."""
-    monkeypatch.setattr(module, "MOST_ENTRIES", 2)
+    monkeypatch.setattr(module, "MOST_PUSHES", 2)
     rules = preset("reference") + WATCH
     session = opened(rules)
     session.graph.suspects = frozenset({"watch-loops"})

@@ -95,7 +95,7 @@ MOST_IDLE = 8
 """Stages whose e-graphs are kept for the next run; building one takes longer than most functions."""
 KEPT_ROWS = 4_000
 """Facts above which a copy of the e-graph costs less than loading them again."""
-MOST_ENTRIES = 96
+MOST_PUSHES = 96
 """Pushes after which an e-graph is built anew: egglog forgets no string, and copies all of them with every push."""
 
 
@@ -174,7 +174,7 @@ class Session:
 
     def _renew(self) -> None:
         """Build the e-graph anew where it has seen much."""
-        if self._pushes >= MOST_ENTRIES:
+        if self._pushes >= MOST_PUSHES:
             self._clear()
             suspects = self.graph.suspects
             self.graph = self._new_graph()
