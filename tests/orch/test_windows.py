@@ -11,6 +11,7 @@ from tests.orch.texts import becomes, function, main, optimized, program, said, 
 from tilesat.ir.nodes import Program
 from tilesat.ir.types import Direction
 from tilesat.lab.orch_strides import passed_strides
+from tilesat.rules.catalogue import preset
 
 WINDOWED = "pl.Tensor[[8, 32], pl.FP32, pl.TensorView(stride=[32, 1], VIEW)]"
 WINDOW = "pl.Tensor[[8, 32], pl.FP32]"
@@ -336,3 +337,11 @@ def test_one_output_a_window_one_whole() -> None:
     call = f"t: pl.Tuple[L, {WINDOW}] = self.strip(x, 8, y, v)\nz: L = t[0]\nw: {WINDOW} = t[1]\nreturn z, w"
     result = narrow(program(strip(body, signature), main(header, call)))
     assert [d.text for d in result.decisions if d.kind == "window"] == ["'strip' gets windows for x, o"]
+
+
+def test_a_missing_condition_is_named() -> None:
+    """Without what keeps inputs that are read in two ways whole, a window is decided on that no kernel can have."""
+    kernel = READER.replace("[r, 0], [8, 32])", "[r, 0], [8, 32], [8, 16])")
+    before = program(kernel, main(READS, "z = self.strip(x, 8, y)\nreturn z"))
+    with pytest.raises(tilesat.RuleError, match="cannot be carried out: without 'no-window-other-access'"):
+        tilesat.optimize_orch_tensors(before, rules=preset("optimal").without("no-window-other-access"))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from tilesat.bridge.infer import STATUSES, PassResult
@@ -14,6 +15,7 @@ from tilesat.bridge.orch_stage import OVERWRITTEN_INPUT, OrchContext, Search
 from tilesat.bridge.orch_strides import state_strides
 from tilesat.bridge.orch_windows import externalize_windows
 from tilesat.diagnostics import errors
+from tilesat.errors import RuleError
 from tilesat.extract.orch_choice import CheapestChoice
 from tilesat.extract.orch_cost import OrchCostModel, orch_cost_model
 from tilesat.ir.hardware import Hardware
@@ -23,8 +25,11 @@ from tilesat.ir.types import Direction
 from tilesat.ir.verify import INPUT_PROPERTIES, require, verify
 from tilesat.ir_terms.session import Clock
 from tilesat.rules.catalogue import preset
+from tilesat.rules.loading import unvouched
 from tilesat.rules.orch_reuse import OFFERS_FAMILY
-from tilesat.rules.rule import RuleSet
+from tilesat.rules.rule import STAGES, RuleSet
+
+_MOST_NAMED = 4
 
 __all__ = ["ORCH_PROPERTIES", "OVERWRITTEN_INPUT", "PATTERNS", "optimize_orch_tensors", "run_patterns"]
 
@@ -113,8 +118,27 @@ def run_patterns(program: Program, context: OrchContext, progress: Progress | No
         if progress is not None:
             progress(done, name)
         if context.rules.has_stage(stage):
-            program = pattern(program, context)
+            with _carried_out(name, stage, context.rules):
+                program = pattern(program, context)
     return program
+
+
+@contextmanager
+def _carried_out(pattern: str, stage: str, rules: RuleSet) -> Iterator[None]:
+    """Where the user's changes to the rules let a pattern decide what cannot be done, an error says which they are.
+
+    With the shipped rules such a failure is our own and stays what it is.
+    """
+    try:
+        yield
+    except (AssertionError, LookupError, ValueError) as error:
+        shipped = [rule for rule in preset("optimal") if rule in preset("reference").rules]
+        left_out = [rule.name for rule in shipped if rule.phase in STAGES[stage] and rule.name not in rules]
+        changed = [*(f"without '{name}'" for name in left_out), *(f"with '{n}'" for n in sorted(unvouched(rules)))]
+        if not changed:
+            raise
+        text = f"the rules decide on {pattern} that cannot be carried out: {', '.join(changed[:_MOST_NAMED])}"
+        raise RuleError(text, hint="a condition of the shipped rules is missing") from error
 
 
 def _result(before: Program, after: Program, context: OrchContext, check: bool) -> PassResult:
