@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from tilesat.errors import Location, RuleError
 from tilesat.ir_terms.relations import BY_NAME, SPACE_NUMBERS, Role, relations_program
@@ -73,27 +73,39 @@ class Rule:
         if self.phase not in PHASES:
             known = ", ".join(PHASES)
             raise RuleError(f"rule '{self.name}': unknown phase '{self.phase}'", hint=f"one of {known}")
-        try:
-            forms = sexpr.read(self.text)
-        except RuleError as error:
-            raise RuleError(f"rule '{self.name}': {error.message}", hint=error.hint) from None
-        return "\n".join(self._form(form, number) for number, form in enumerate(forms))
+        return _program(self.name, self.phase, self.text)
 
-    def _form(self, form: Node, number: int) -> str:
-        if sexpr.head(form) != "rule" or not isinstance(form, list) or len(form) != 3:
-            raise RuleError(
-                f"rule '{self.name}': not a rule: {sexpr.write(form)}",
-                hint="write (rule (facts...) (actions...))",
-            )
-        expander = _Expander(self.name)
-        facts, actions = form[1], form[2]
-        if not isinstance(facts, list) or not isinstance(actions, list):
-            raise RuleError(f"rule '{self.name}': facts and actions are lists", hint="(rule (facts...) (actions...))")
-        new_facts: Node = [expander.expand(fact) for fact in facts]
-        new_actions: Node = [part for action in actions for part in expander.action(action)]
-        label = self.name if number == 0 else f"{self.name}#{number}"
-        parts = f"{sexpr.write(new_facts)} {sexpr.write(new_actions)}"
-        return f'(rule {parts} :ruleset {ruleset_of(self.phase)} :name "{label}")'
+
+# Rule sets are made anew for each run, mostly of the same rules.
+@lru_cache(maxsize=2_000)
+def _program(name: str, phase: str, text: str) -> str:
+    try:
+        forms = sexpr.read(text)
+    except RuleError as error:
+        raise RuleError(f"rule '{name}': {error.message}", hint=error.hint) from None
+    return "\n".join(_form(name, phase, form, number) for number, form in enumerate(forms))
+
+
+def _form(rule: str, phase: str, form: Node, number: int) -> str:
+    if sexpr.head(form) != "rule" or not isinstance(form, list) or len(form) != 3:
+        raise RuleError(
+            f"rule '{rule}': not a rule: {sexpr.write(form)}",
+            hint="write (rule (facts...) (actions...))",
+        )
+    expander = _Expander(rule)
+    facts, actions = form[1], form[2]
+    if not isinstance(facts, list) or not isinstance(actions, list):
+        raise RuleError(f"rule '{rule}': facts and actions are lists", hint="(rule (facts...) (actions...))")
+    new_facts: Node = [expander.expand(fact) for fact in facts]
+    new_actions: Node = [part for action in actions for part in expander.action(action)]
+    label = rule if number == 0 else f"{rule}#{number}"
+    parts = f"{sexpr.write(new_facts)} {sexpr.write(new_actions)}"
+    return f'(rule {parts} :ruleset {ruleset_of(phase)} :name "{label}")'
+
+
+@lru_cache(maxsize=2_000)
+def _mentions(text: str) -> frozenset[str]:
+    return frozenset(_NAMES.findall(text))
 
 
 class _Expander:
@@ -231,7 +243,7 @@ class RuleSet:
             declared = dict.fromkeys(rule.declares for rule in rules if rule.declares)
             rulesets = [f"(ruleset {ruleset_of(phase)})" for phase in phases]
             own = [*declared, *(rule.program() for rule in rules)]
-            mentioned = frozenset(name for text in own for name in _NAMES.findall(text))
+            mentioned = frozenset[str]().union(*map(_mentions, own))
             texts = [syntax_program(mentioned), relations_program(stage, mentioned), *rulesets, *own]
             known = self._stage_programs[stage] = "\n".join(texts)
         return known
