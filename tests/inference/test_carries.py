@@ -6,6 +6,8 @@ import pytest
 
 from tests.inference.cube import ACC, BACK, TILE, VEC, cube
 from tests.inference.texts import annotations, becomes, body_of, infer, unchanged
+from tilesat.extract.decided import Premises
+from tilesat.ir_terms.egraph import EGraph
 
 # ------------------------------------------------------------------------------- INF-P1-10
 
@@ -318,6 +320,24 @@ def test_a_filled_seed_that_is_read_elsewhere_stays_where_it_is(other: str) -> N
     )
     assert annotations(result)["last"] == VEC
     assert [d.check for d in result.diagnostics if d.check == "split-accumulate"] == ["split-accumulate"]
+
+
+@pytest.mark.parametrize("links", [1, 4])
+def test_splits_that_follow_from_each_other_are_found_at_once(links: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """INF-P2-01: a sum in Vec is the accumulator of the next call; the analysis is repeated once, not once a link."""
+    rounds: list[Premises] = []
+    learn = Premises.learn
+
+    def counted(premises: Premises, graph: EGraph) -> bool:
+        rounds.append(premises)
+        return learn(premises, graph)
+
+    monkeypatch.setattr(Premises, "learn", counted)
+    chain = [f"m{k + 1}: {TILE} = pl.tile.matmul_acc(m{k}, lt, rt)" for k in range(links)]
+    seed = f"m0: {TILE} = pl.tile.full([16, 32], dtype=pl.FP32, value=1.0)"
+    result = infer(cube("\n".join([seed, *chain, f"r = pl.store(m{links}, [0, 0], o)", "return r"])))
+    assert [annotations(result)[f"m{k}"] for k in range(1, links + 1)] == [VEC] * links
+    assert len(rounds) == 2
 
 
 # ------------------------------------------------------------------------------- INF-P1-11

@@ -171,8 +171,9 @@ def test_without_its_rule_the_optimal_rules_let_it_go(condition: Condition) -> N
 
 def standing(before: Program, rules: RuleSet) -> Standing:
     """The loads of the kernel that may leave their loops under ``rules``."""
-    with session(rules.stage_program("residency"), what="test") as graph:
-        found = ResidencyPass(graph, hardware("910b"), Clock(), levels=True)
+    stages = (session(rules.stage_program(stage), what="test") for stage in ("evidence", "residency"))
+    with next(stages) as callers, next(stages) as graph:
+        found = ResidencyPass(callers, graph, hardware("910b"), Clock(), levels=True)
         found.run(before)
     return found.standing["kernel"]
 

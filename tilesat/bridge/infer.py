@@ -160,8 +160,9 @@ class _Pass:
         inferred, decisions, diagnostics = self._infer(program, progress)
         if self.rules.has_stage("residency"):
             levels = self.places and any(rule.family == LEVELS for rule in self.rules)
-            with StageRules.of(self.rules, "residency", self.clock).session(self.clock) as graph:
-                residency = ResidencyPass(graph, self.chip, self.clock, levels=levels)
+            evidence, rules = (StageRules.of(self.rules, stage, self.clock) for stage in ("evidence", "residency"))
+            with evidence.session(self.clock) as callers, rules.session(self.clock) as graph:
+                residency = ResidencyPass(callers, graph, self.chip, self.clock, levels=levels)
                 inferred, resident = residency.run(inferred)
             self.standing, self.syntax = residency.standing, residency.syntax
             decisions += resident

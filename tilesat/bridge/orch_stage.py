@@ -18,6 +18,7 @@ from tilesat.ir_terms.encode import Rows
 from tilesat.ir_terms.orch_facts import ProgramFacts, program_facts
 from tilesat.ir_terms.orch_facts_workspace import Workspace
 from tilesat.ir_terms.session import Clock, session
+from tilesat.rules.loading import unvouched
 from tilesat.rules.rule import STAGES, RuleSet, ruleset_of
 
 OVERWRITTEN_INPUT = "overwritten-input"
@@ -90,7 +91,7 @@ class OrchContext:
         """The e-graph of ``stage`` over ``rows``, all its phases run."""
         what = f"rule set '{self.rules.name}'"
         start = time.perf_counter()
-        with session(self.rules.stage_program(stage), what=what) as graph:
+        with session(self.rules.stage_program(stage, unvouched(self.rules)), what=what) as graph:
             start = self.clock.add("load rules", start)
             graph.enter_rows(rows)
             start = self.clock.add("load facts", start)

@@ -47,13 +47,16 @@ def has_candidates(function: Function, is_candidate: Callable[[Stmt], bool]) -> 
 
 
 class ResidencyPass:
-    """Runs the evidence and residency rules on a program whose spaces are decided.
+    """Runs the rules of the stages evidence (``callers``) and residency on a program whose spaces are decided.
 
     ``standing`` has, per kernel, what the rules of family ``levels`` found; regions are those of the result too,
     because moving a load neither makes nor removes one. ``syntax`` has what was read of kernels that stay as they are.
     """
 
-    def __init__(self, session: Session, chip: Hardware | None, clock: Clock, *, levels: bool) -> None:
+    def __init__(
+        self, callers: Session, session: Session, chip: Hardware | None, clock: Clock, *, levels: bool
+    ) -> None:
+        self.callers = callers
         self.session = session
         self.chip = chip
         self.clock = clock
@@ -97,10 +100,10 @@ class ResidencyPass:
 
     def _evidence(self, program: Program, written: Mapping[str, frozenset[int]]) -> dict[str, Obstacles]:
         """Per kernel, why its callers do not prove a parameter a safe source."""
-        self.session.enter_rows(EvidenceCollector(program, written).rows)
-        self.session.graph.saturate(ruleset_of("storage"), ruleset_of("evidence"), what="caller evidence")
+        self.callers.enter_rows(EvidenceCollector(program, written).rows)
+        self.callers.graph.saturate(ruleset_of("storage"), ruleset_of("evidence"), what="caller evidence")
         found: dict[str, list[Obstacle]] = defaultdict(list)
-        reasons = read_reasons(self.session.graph, "source-obstacle")
+        reasons = read_reasons(self.callers.graph, "source-obstacle")
         for kernel, position, why in sorted(reasons):
             found[kernel].append((position, why, reasons[kernel, position, why]))
         return {kernel: tuple(rows) for kernel, rows in found.items()}

@@ -15,6 +15,7 @@ from tilesat.extract.user_cost import is_model_file
 from tilesat.ir.hardware import Hardware
 from tilesat.ir.nodes import Function
 from tilesat.ir_terms.session import Clock, Session, session
+from tilesat.ir_terms.stage_program import StageProgram
 from tilesat.rules.loading import located, unvouched
 from tilesat.rules.rule import RuleSet
 
@@ -23,12 +24,12 @@ from tilesat.rules.rule import RuleSet
 class StageRules:
     """The rules of one stage as solvers need them: the egglog text, and nothing of a user's that could run.
 
-    ``suspects`` are rules that nobody has vouched for; ``brought`` are those of users' files, which errors point to.
+    ``program`` keeps the rules that nobody has vouched for; ``brought`` are those of users' files, which errors
+    point to.
     """
 
     name: str
-    program: str
-    suspects: frozenset[str]
+    program: StageProgram
     brought: RuleSet
 
     @staticmethod
@@ -39,9 +40,9 @@ class StageRules:
         """
         start = time.perf_counter()
         with located(rules):
-            program = rules.stage_program(stage)
+            program = rules.stage_program(stage, kept=unvouched(rules))
         brought = tuple(replace(rule, sound=None) for rule in rules if rule.origin is not None)
-        found = StageRules(rules.name, program, unvouched(rules), RuleSet(rules.name, brought))
+        found = StageRules(rules.name, program, RuleSet(rules.name, brought))
         clock.add("load rules", start)
         return found
 
@@ -50,7 +51,6 @@ class StageRules:
         """The e-graph of the stage; the time to get it counts as loading rules."""
         start = time.perf_counter()
         with located(self.brought), session(self.program, what=f"rule set '{self.name}'") as graph:
-            graph.graph.suspects = self.suspects
             clock.add("load rules", start)
             yield graph
 

@@ -77,12 +77,11 @@ class Table:
 class EGraph:
     """A fresh e-graph running ``program``; every failure inside egglog becomes a :class:`RuleError`."""
 
-    def __init__(self, program: str, *, what: str = "rules") -> None:
+    def __init__(self, program: str = "", *, what: str = "rules") -> None:
         self._bindings = _egglog()
         self._span = self._bindings.RustSpan("", 0, 0)
         with _guard(what):
             self._graph = self._bindings.EGraph()
-            self._graph.run_program(*self._parsed(program, what))
         self._sets: dict[Any, tuple[str, ...]] = {}
         self._frozen: Mapping[str, Any] | None = None
         self._known: dict[str, list[Any]] = {}
@@ -92,6 +91,13 @@ class EGraph:
         # egglog reads rows from files; these are written anew for each function.
         self._folder = tempfile.mkdtemp(prefix="tilesat-", dir=_quick_folder())
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self.declare(program, what=what)
+
+    def declare(self, program: str, *, what: str = "rules") -> None:
+        """Add declarations and rules."""
+        self._frozen = None
+        with _guard(what):
+            self._graph.run_program(*self._parsed(program, what))
 
     def load(self, rows: Mapping[str, Iterable[tuple[Any, ...]]]) -> None:
         """Enter ``rows`` (relation -> tuples of ints and strings), all in one go."""

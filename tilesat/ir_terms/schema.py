@@ -106,18 +106,24 @@ def handle(sort: str) -> str:
     return f"at-{sort}"
 
 
-_EXPRESSIONS = frozenset({"Expr", "Exprs", "Named"})
+EXPRESSIONS = frozenset({"Expr", "Exprs", "Named"})
 
 
-@lru_cache(maxsize=8)
-def syntax_program(mentioned: frozenset[str] | None = None) -> str:
+def loaded_from(constructor: str) -> str:
+    """The relation from which terms of ``constructor`` are loaded."""
+    return f"in-{constructor}"
+
+
+@lru_cache(maxsize=64)
+def syntax_program(mentioned: frozenset[str] | None = None, given: frozenset[str] | None = None) -> str:
     """The egglog text that declares the syntax layer and how it is loaded.
 
     An e-graph costs what it declares. With the names that rules have ``mentioned``, what none of them can match is
-    left out: terms of statements that are not among them, and all terms where none is.
+    left out: terms of statements that are not among them, and all terms where none is. ``given`` are the constructors
+    of which there are terms; without it there may be any.
     """
-    terms = CONSTRUCTORS if mentioned is None else _matched(mentioned)
-    used = {sort for con in terms for sort in (con.sort, *con.args)}
+    terms = CONSTRUCTORS if mentioned is None else _matched(mentioned, given)
+    used = {sort for con in terms for sort in (con.sort, *con.args)} | (mentioned or frozenset())
     sorts = [sort for sort in SORTS if sort in used]
     lines = [f"(ruleset {INGEST})"]
     lines += [f"(sort {sort})" for sort in sorts]
@@ -127,11 +133,14 @@ def syntax_program(mentioned: frozenset[str] | None = None) -> str:
     return "\n".join(lines)
 
 
-def _matched(mentioned: frozenset[str]) -> tuple[Constructor, ...]:
+def _matched(mentioned: frozenset[str], given: frozenset[str] | None) -> tuple[Constructor, ...]:
     """Expressions stay together: that two of them are equal makes those equal that contain them."""
     if not any(con.name in mentioned or con.sort in mentioned for con in CONSTRUCTORS):
         return ()
-    return tuple(con for con in CONSTRUCTORS if con.sort in _EXPRESSIONS or con.name in mentioned)
+    present = frozenset(con.name for con in CONSTRUCTORS) if given is None else given
+    return tuple(
+        con for con in CONSTRUCTORS if con.name in mentioned or (con.sort in EXPRESSIONS and con.name in present)
+    )
 
 
 def _constructor_lines(con: Constructor) -> list[str]:
@@ -141,10 +150,11 @@ def _constructor_lines(con: Constructor) -> list[str]:
     given = " ".join(
         f"({handle(kind)} {name})" if kind in SORTS else name for name, kind in zip(names, con.args, strict=True)
     )
+    source = loaded_from(con.name)
     return [
         f"(constructor {con.name} ({' '.join(con.args)}) {con.sort})",
-        f"(relation in-{con.name} (i64 {columns}))",
-        f"(rule ((in-{con.name} n {' '.join(names)})) "
-        f"((union ({handle(con.sort)} n) ({con.name} {given})) (delete (in-{con.name} n {' '.join(names)}))) "
+        f"(relation {source} (i64 {columns}))",
+        f"(rule (({source} n {' '.join(names)})) "
+        f"((union ({handle(con.sort)} n) ({con.name} {given})) (delete ({source} n {' '.join(names)}))) "
         f":ruleset {INGEST})",
     ]

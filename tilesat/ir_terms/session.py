@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from tilesat.ir.hardware import Hardware
@@ -21,6 +20,7 @@ from tilesat.ir_terms.facts import FactCollector
 from tilesat.ir_terms.relations import BY_NAME
 from tilesat.ir_terms.schema import BY_NAME as TERMS
 from tilesat.ir_terms.schema import INGEST
+from tilesat.ir_terms.stage_program import StageProgram
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +84,10 @@ _DECLARED = re.compile(r"^\((?:relation|function) (\S+)", re.MULTILINE)
 
 
 class _Idle(threading.local):
-    """E-graphs at rest, by their stage; egglog ties each to the thread that made it."""
+    """E-graphs at rest, by what they run; egglog ties each to the thread that made it."""
 
     def __init__(self) -> None:
-        self.sessions: dict[str, list[Session]] = {}
+        self.sessions: dict[tuple[str, frozenset[str]], list[Session]] = {}
 
 
 _idle = _Idle()
@@ -100,17 +100,18 @@ MOST_PUSHES = 96
 
 
 @contextmanager
-def session(stage_program: str, *, what: str) -> Iterator[Session]:
-    """An e-graph with ``stage_program`` loaded, taken from those at rest or built.
+def session(program: StageProgram, *, what: str) -> Iterator[Session]:
+    """A session for ``program``, taken from those at rest or new.
 
     It goes back when the block ends well; after an exception it is thrown away.
     """
-    waiting = _idle.sessions.get(stage_program)
+    key = program.text, program.kept
+    waiting = _idle.sessions.get(key)
     found = waiting.pop() if waiting else None
-    graph = found or Session(stage_program, what=what)
+    graph = found or Session(program, what=what)
     yield graph
     graph.leave()
-    _idle.sessions.setdefault(stage_program, []).append(graph)
+    _idle.sessions.setdefault(key, []).append(graph)
     while len(_idle.sessions) > MOST_IDLE:
         _idle.sessions.pop(next(iter(_idle.sessions)))
 
@@ -118,19 +119,39 @@ def session(stage_program: str, *, what: str) -> Iterator[Session]:
 class Session:
     """An e-graph with the rules of one stage; functions come and go.
 
-    Facts that the stage does not declare, because none of its rules could read them, stay outside. :attr:`graph` is
-    another one from time to time when a function is entered.
+    Rules that cannot fire on any function so far stay outside, and so do facts that none of the others could read.
+    :attr:`graph` is another one from time to time when a function is entered.
     """
 
-    def __init__(self, stage_program: str, *, what: str) -> None:
-        self.graph = EGraph(stage_program, what=what)
-        self._new_graph = partial(EGraph, stage_program, what=what)
-        self._declared = frozenset(_DECLARED.findall(stage_program))
+    def __init__(self, program: StageProgram, *, what: str) -> None:
+        self._program = program
+        self._what = what
+        self._given: frozenset[str] = frozenset()
+        self._build()
+
+    def _build(self) -> None:
+        """Start with an e-graph that has seen nothing."""
+        self.graph = EGraph(what=self._what)
+        self.graph.suspects = self._program.kept
+        self._commands: set[str] = set()
+        self._declared: frozenset[str] = frozenset()
         self._depth = 0
         self._pushes = 0
         self._encoded: Encoded | None = None
         self._inputs: list[Any] = []
         self._is_large = False
+        self._extend()
+
+    def _extend(self) -> None:
+        """Bring in what can fire on the tables that have had rows."""
+        new = [command for command in self._program.serving(self._given) if command not in self._commands]
+        if not new:
+            return
+        self.leave()
+        text = "\n".join(new)
+        self.graph.declare(text, what=self._what)
+        self._commands.update(new)
+        self._declared |= frozenset(_DECLARED.findall(text))
 
     def enter(
         self,
@@ -143,10 +164,12 @@ class Session:
         ``before`` are rulesets that these facts do not concern. When a large function comes again, with other facts, it
         is kept below them as these rulesets leave it, so that it need not be loaded for a third time.
         """
+        rows = encoded.rows
+        added = {name: tuples for name, tuples in (more or {}).items() if tuples}
+        self._serve({**rows, **added}, renew=self._encoded is not encoded)
         again = self._encoded is encoded
         if not again:
-            self._renew()
-            wanted = self._wanted(encoded.rows)
+            wanted = self._wanted(rows)
             self._inputs = self.graph.laid_out(wanted)
             self._is_large = sum(map(len, wanted.values())) > KEPT_ROWS
             self._encoded = encoded
@@ -158,7 +181,6 @@ class Session:
             self.graph.saturate(INGEST, *(before if keeps else ()), what="loading terms")
         if keeps:
             self._push()
-        added = {name: tuples for name, tuples in (more or {}).items() if tuples}
         self.graph.enter(self.graph.laid_out(self._wanted(added), "more-"))
 
     def leave(self) -> None:
@@ -169,17 +191,17 @@ class Session:
     def enter_rows(self, rows: Rows) -> None:
         """Make ``rows`` the only facts in the graph."""
         self._encoded = None
-        self._renew()
+        self._serve(rows, renew=True)
         self._fill(self.graph.laid_out(self._wanted(rows)))
 
-    def _renew(self) -> None:
-        """Build the e-graph anew where it has seen much."""
-        if self._pushes >= MOST_PUSHES:
-            self._clear()
-            suspects = self.graph.suspects
-            self.graph = self._new_graph()
-            self.graph.suspects = suspects
-            self._pushes = 0
+    def _serve(self, rows: Mapping[str, Sequence[object]], *, renew: bool) -> None:
+        """Have the rules that may fire on ``rows``; ``renew`` an e-graph that has seen much."""
+        new = self._program.inputs.intersection(name for name, tuples in rows.items() if tuples) - self._given
+        self._given |= new
+        if renew and self._pushes >= MOST_PUSHES:
+            self._build()
+        elif new:
+            self._extend()
 
     def _clear(self) -> None:
         while self._depth:

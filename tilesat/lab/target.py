@@ -19,7 +19,10 @@ KERNELS, ORCHESTRATION = "kernels", "orchestration"
 NO_ALIAS, NONZERO_TRIPS = "assume_noalias", "assume_nonzero_trips"
 """Options that promise something of the programs."""
 
-_STAGES = {KERNELS: ("inference", "residency", "placement"), ORCHESTRATION: ("reuse", "strides", "gather", "windows")}
+_STAGES = {
+    KERNELS: ("inference", "evidence", "residency", "placement"),
+    ORCHESTRATION: ("reuse", "strides", "gather", "windows"),
+}
 
 
 @dataclass(frozen=True, slots=True)

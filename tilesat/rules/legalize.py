@@ -1,6 +1,7 @@
 """Where documented decisions would give a wrong program: stuck inits, in-place writes, accumulators.
 
-Decisions of this family change what the analysis starts from; the run is repeated with them given.
+Decisions of this family change what the analysis starts from; the run is repeated with them given. Where a decision is
+taken, its results count at once: what else follows from them is then known before the repetition, not after it.
 """
 
 from __future__ import annotations
@@ -109,6 +110,7 @@ RULES: tuple[Rule, ...] = (
         "split-sum-in-vec",
         "a split call adds in Vec, and leaves its sum there or in the buffer that is read under its old name",
         """
+        (rule ((= s (split site)) (binds site v)) ((decide (space v) (grounded $Vec))))
         (rule ((was-split site s)) ((set (mask site 0) (<< 1 $Vec))))
         (rule ((was-split site s) (binds site v)) ((decide (space v) (grounded $Vec))))
         (rule ((was-split site s) (lingers site 0) (binds site v)) ((decide (space v) (retargeted s))))

@@ -162,6 +162,9 @@ RULES: tuple[Rule, ...] = (
     _rule(
         "seen-where-it-went",
         "readers see a re-homed variable where it went",
-        "(rule ((rehomed v t)) ((set (seen v) (rehomed t))))",
+        """
+        (rule ((rehomed v t)) ((set (seen v) (rehomed t))))
+        (rule ((rehome v t)) ((set (seen v) (rehomed t))))
+        """,
     ),
 )

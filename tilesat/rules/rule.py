@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 from tilesat.errors import Location, RuleError
-from tilesat.ir_terms.relations import BY_NAME, SPACE_NUMBERS, Role, relations_program
+from tilesat.ir_terms.relations import BY_NAME, SPACE_NUMBERS, Role
 from tilesat.ir_terms.relations.placement import WAYS
-from tilesat.ir_terms.schema import syntax_program
+from tilesat.ir_terms.stage_program import RuleText, StageProgram, names_in
 from tilesat.rules import sexpr
 from tilesat.rules.sexpr import Node
 
@@ -19,7 +18,8 @@ from tilesat.rules.sexpr import Node
 # next starts, so a rule may read what earlier phases derived as final.
 STAGES = {
     "inference": ("read", "demand", "resolve", "structure", "flows", "needs", "layout"),
-    "residency": ("read", "promises", "storage", "evidence", "obstacles", "residency"),
+    "evidence": ("storage", "evidence"),
+    "residency": ("read", "promises", "obstacles", "residency"),
     "placement": ("read", "contents", "placement"),
     "reuse": ("names", "buffers", "overlaps", "want", "first-want", "consider", "stale", "bars", "agree", "merge"),
     "strides": ("names", "shapes", "wanted-views", "view-bars", "view-gaps", "views"),
@@ -29,7 +29,6 @@ STAGES = {
         *("callee-inputs", "callee-choice", "launch-facts", "launch-loops", "launch-bars", "launch-choice"),
     ),
 }
-_NAMES = re.compile(r'[^\s()"]+')
 PHASES = tuple(dict.fromkeys(phase for phases in STAGES.values() for phase in phases))
 
 # How firmly a variable's space is known, best last; the space code is rank * 16 + space.
@@ -70,23 +69,27 @@ class Rule:
 
     def program(self) -> str:
         """The egglog text of this rule, macros expanded, named and placed in its ruleset."""
+        return "\n".join(form.text for form in self.forms())
+
+    def forms(self) -> tuple[RuleText, ...]:
+        """The forms of :meth:`program`."""
         if self.phase not in PHASES:
             known = ", ".join(PHASES)
             raise RuleError(f"rule '{self.name}': unknown phase '{self.phase}'", hint=f"one of {known}")
-        return _program(self.name, self.phase, self.text)
+        return _forms(self.name, self.phase, self.text)
 
 
 # Rule sets are made anew for each run, mostly of the same rules.
 @lru_cache(maxsize=2_000)
-def _program(name: str, phase: str, text: str) -> str:
+def _forms(name: str, phase: str, text: str) -> tuple[RuleText, ...]:
     try:
         forms = sexpr.read(text)
     except RuleError as error:
         raise RuleError(f"rule '{name}': {error.message}", hint=error.hint) from None
-    return "\n".join(_form(name, phase, form, number) for number, form in enumerate(forms))
+    return tuple(_form(name, phase, form, number) for number, form in enumerate(forms))
 
 
-def _form(rule: str, phase: str, form: Node, number: int) -> str:
+def _form(rule: str, phase: str, form: Node, number: int) -> RuleText:
     if sexpr.head(form) != "rule" or not isinstance(form, list) or len(form) != 3:
         raise RuleError(
             f"rule '{rule}': not a rule: {sexpr.write(form)}",
@@ -100,12 +103,8 @@ def _form(rule: str, phase: str, form: Node, number: int) -> str:
     new_actions: Node = [part for action in actions for part in expander.action(action)]
     label = rule if number == 0 else f"{rule}#{number}"
     parts = f"{sexpr.write(new_facts)} {sexpr.write(new_actions)}"
-    return f'(rule {parts} :ruleset {ruleset_of(phase)} :name "{label}")'
-
-
-@lru_cache(maxsize=2_000)
-def _mentions(text: str) -> frozenset[str]:
-    return frozenset(_NAMES.findall(text))
+    text = f'(rule {parts} :ruleset {ruleset_of(phase)} :name "{label}")'
+    return RuleText(rule, text, sexpr.heads(new_facts), sexpr.heads(new_actions), names_in(parts))
 
 
 class _Expander:
@@ -234,22 +233,23 @@ class RuleSet:
     def renamed(self, name: str) -> RuleSet:
         return replace(self, name=name)
 
-    def stage_program(self, stage: str) -> str:
-        """The egglog text of everything that ``stage`` runs: terms and relations its rules read, rulesets, rules."""
-        known = self._stage_programs.get(stage)
+    def stage_program(self, stage: str, kept: frozenset[str] = frozenset()) -> StageProgram:
+        """Everything that ``stage`` may run; the rules ``kept`` are loaded even where they cannot fire.
+
+        Raises :class:`tilesat.RuleError` for a malformed rule.
+        """
+        known = self._stage_programs.get((stage, kept))
         if known is None:
             phases = STAGES[stage]
             rules = [rule for rule in self.rules if rule.phase in phases]
-            declared = dict.fromkeys(rule.declares for rule in rules if rule.declares)
-            rulesets = [f"(ruleset {ruleset_of(phase)})" for phase in phases]
-            own = [*declared, *(rule.program() for rule in rules)]
-            mentioned = frozenset[str]().union(*map(_mentions, own))
-            texts = [syntax_program(mentioned), relations_program(stage, mentioned), *rulesets, *own]
-            known = self._stage_programs[stage] = "\n".join(texts)
+            declared = tuple(dict.fromkeys(rule.declares for rule in rules if rule.declares))
+            forms = tuple(form for rule in rules for form in rule.forms())
+            known = StageProgram(stage, tuple(map(ruleset_of, phases)), declared, forms, kept)
+            self._stage_programs[stage, kept] = known
         return known
 
     @cached_property
-    def _stage_programs(self) -> dict[str, str]:
+    def _stage_programs(self) -> dict[tuple[str, frozenset[str]], StageProgram]:
         return {}
 
     def has_stage(self, stage: str) -> bool:

@@ -45,3 +45,17 @@ def head(node: Node) -> str | None:
     if isinstance(node, list) and node and isinstance(node[0], str):
         return node[0]
     return None
+
+
+def heads(node: Node) -> frozenset[str]:
+    """Whatever ``node`` applies, itself and inside."""
+    found: set[str] = set()
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            first = head(one)
+            if first is not None:
+                found.add(first)
+            waiting += one
+    return frozenset(found)

@@ -18,6 +18,7 @@ __all__ = ["BY_NAME", "RELATIONS", "SPACES", "SPACE_NUMBERS", "Relation", "Role"
 
 RELATIONS: tuple[Relation, ...] = (
     *inference.RELATIONS,
+    *residency.EVIDENCE,
     *residency.RELATIONS,
     *placement.RELATIONS,
     *orchestration.RELATIONS,
@@ -28,6 +29,7 @@ BY_NAME = {relation.name: relation for relation in RELATIONS}
 # An e-graph costs what it declares, so each stage of a pass has one with its own relations only.
 _OF_STAGE = {
     "inference": inference.RELATIONS,
+    "evidence": residency.EVIDENCE,
     "residency": residency.RELATIONS,
     "placement": placement.RELATIONS,
     "reuse": (*orchestration.PROGRAM, *orchestration.REUSE),
@@ -40,19 +42,20 @@ _OF_STAGE = {
 _BORROWED = {"residency": inference.RELATIONS, "placement": inference.RELATIONS}
 
 
-@lru_cache(maxsize=2 * len(_OF_STAGE))
+@lru_cache(maxsize=64)
 def relations_program(stage: str, mentioned: frozenset[str] | None = None) -> str:
     """The egglog text that declares the relations of ``stage``, and the terms for places where it has them.
 
-    Of the relations that it borrows from inference only those that its rules have ``mentioned``, if given.
+    With the names that rules have ``mentioned`` only those, reasons of decisions included.
     """
     lines = ["(sort Why (Set String))"]
     if stage == "placement":
-        lines.append(placement.places_program())
-    borrowed = _BORROWED.get(stage, ())
-    lines += [relation.declaration() for relation in borrowed if mentioned is None or relation.name in mentioned]
-    for relation in _OF_STAGE[stage]:
+        lines.append(placement.places_program(mentioned))
+    own = frozenset(relation.name for relation in _OF_STAGE[stage])
+    for relation in (*_BORROWED.get(stage, ()), *_OF_STAGE[stage]):
+        if mentioned is not None and not {relation.name, f"why-{relation.name}"} & mentioned:
+            continue
         lines.append(relation.declaration())
-        if relation.role is Role.DECISION:
+        if relation.role is Role.DECISION and relation.name in own:
             lines.append(relation.why_declaration())
     return "\n".join(lines)

@@ -110,11 +110,16 @@ RELATIONS: tuple[Relation, ...] = (
 )
 
 
-def places_program() -> str:
-    """The egglog text that declares the placement terms and, for every way, who offered it."""
+def places_program(mentioned: frozenset[str] | None = None) -> str:
+    """The egglog text that declares the placement terms and, for every way, who offered it.
+
+    With the names that rules have ``mentioned`` only terms among them.
+    """
     sorts = dict.fromkeys(term.sort for term in TERMS)
     lines = [f"(sort {sort})" for sort in sorts]
     for term in TERMS:
+        if mentioned is not None and not {term.name, f"why-{term.name}"} & mentioned:
+            continue
         args = " ".join((term.sort, *term.args) if term.way else term.args)
         lines.append(f"(constructor {term.name} ({args}) {term.sort})")
         if term.way:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tilesat.ir_terms.relations.base import DECISION, DERIVED, MAX, MIN, OR, SEED, N, Relation, V
 
-RELATIONS: tuple[Relation, ...] = (
+EVIDENCE: tuple[Relation, ...] = (
     # Whole program: who calls a kernel with what. Variables are "function:name".
     Relation("kernel-param", (V, N, V), SEED, "kernel, position, its tensor parameter"),
     Relation("param-in", (V, N), SEED, "kernel, position of a tensor parameter of direction In"),
@@ -26,6 +26,8 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("storage", (V, V), DERIVED, "variable, variable whose storage it may be"),
     Relation("source-obstacle", (V, N, V), DECISION, "kernel, position, why its tensor is no safe source"),
     Relation("direct-calls", (V,), DERIVED, "kernel: 1 when a root orchestration function calls it", N, MAX),
+)
+RELATIONS: tuple[Relation, ...] = (
     # Residency of loads in loops.
     Relation("loop-at", (N, N, N), SEED, "loop site, its body region, the region it stands in"),
     Relation("unfit-loop", (N, V), SEED, "loop site, why nothing may be moved out of it"),

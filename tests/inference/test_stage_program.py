@@ -1,0 +1,89 @@
+"""What of a stage is loaded for given facts: every rule that can fire, and what it mentions."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilesat.errors import RuleError
+from tilesat.ir_terms.session import Session
+from tilesat.rules.catalogue import preset
+from tilesat.rules.rule import Rule, RuleSet
+
+
+def rule(name: str, text: str, declares: str = "") -> Rule:
+    return Rule(name, "mine", "read", "for a test", text, declares=declares)
+
+
+CHAIN = RuleSet(
+    "chain",
+    (
+        rule("second", "(rule ((binds site v)) ((reads site 0 v)))"),
+        rule("third", "(rule ((reads site k v) (binds site w)) ((iter-arg site k w)))"),
+        rule("other", "(rule ((iter-arg site k v) (if-result site k v)) ((binds site v)))"),
+        rule("first", "(rule ((op-at site op)) ((binds site op)))"),
+    ),
+)
+
+
+def served(rules: RuleSet, *given: str, kept: frozenset[str] = frozenset()) -> list[str]:
+    """The names of the rules that are loaded where tables ``given`` have rows."""
+    commands = rules.stage_program("inference", kept).serving(frozenset(given))
+    return [command.partition(':name "')[2].rstrip('")') for command in commands if ":name" in command]
+
+
+def test_a_rule_is_loaded_when_others_may_bring_all_it_needs() -> None:
+    """In the order of the rule set, whatever the order in which they come to fire."""
+    assert served(CHAIN) == []
+    assert served(CHAIN, "reads") == []
+    assert served(CHAIN, "binds") == ["second", "third"]
+    assert served(CHAIN, "op-at") == ["second", "third", "first"]
+    assert served(CHAIN, "iter-arg", "if-result") == ["second", "third", "other"]
+
+
+def test_kept_rules_are_loaded_and_count_as_firing() -> None:
+    assert served(CHAIN, kept=frozenset({"first"})) == ["second", "third", "first"]
+
+
+def test_terms_are_needed_as_they_are_loaded() -> None:
+    rules = RuleSet("terms", (rule("calls", "(rule ((= e (Op op args kwargs attrs))) ((op-at 0 op)))"),))
+    assert served(rules, "in-Var") == []
+    assert served(rules, "in-Op") == ["calls"]
+
+
+def test_what_a_user_declares_may_have_rows_at_once() -> None:
+    mine = rule("mine", '(rule ((marked s)) ((binds s "v")))', "(relation marked (i64)) (marked 3)")
+    assert served(RuleSet("declaring", (mine, *CHAIN)), kept=frozenset()) == ["mine", "second", "third"]
+
+
+def test_only_what_the_loaded_rules_mention_is_declared() -> None:
+    """Statements that no rule matches stay outside; the expressions in them are there."""
+    program = preset("reference").stage_program("inference")
+    assert "(constructor ScopeS " not in program.text
+    assert "(constructor Bin " in program.text
+    commands = "\n".join(program.serving(frozenset({"in-Op", "in-Var", "in-Cons", "in-Nil", "in-Assign", "op-at"})))
+    assert "(constructor Assign " in commands
+    assert "(constructor Bin " not in commands
+    assert "(relation iter-arg" not in commands
+    assert "(relation demand" not in preset("optimal").stage_program("placement").text
+
+
+@pytest.mark.parametrize(
+    "stage", ["inference", "evidence", "residency", "placement", "reuse", "strides", "gather", "windows"]
+)
+def test_more_facts_mean_more_commands_in_the_same_order(stage: str) -> None:
+    """So an e-graph grows by what is new, and ends with all of them."""
+    program = preset("optimal").stage_program(stage)
+    given: list[str] = []
+    before = program.serving(frozenset())
+    for name in sorted(program.inputs)[::5]:
+        given.append(name)
+        commands = program.serving(frozenset(given))
+        assert [command for command in commands if command in set(before)] == before
+        before = commands
+    assert "\n".join(program.serving(program.inputs)) == program.text
+
+
+def test_a_malformed_rule_is_refused_though_it_cannot_fire() -> None:
+    rules = preset("optimal") + rule("odd", '(rule ((peeled l k) (no-such-fact l)) ((binds l "v")))')
+    with pytest.raises(RuleError, match="no-such-fact"):
+        Session(rules.stage_program("inference", kept=frozenset({"odd"})), what="test")

@@ -1,0 +1,102 @@
+"""What a stage of a pass runs, as egglog text: all of it, or as much as can fire on given facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from tilesat.ir_terms.relations import BY_NAME, Role, relations_program
+from tilesat.ir_terms.relations.placement import TERMS as PLACES
+from tilesat.ir_terms.schema import CONSTRUCTORS, EXPRESSIONS, loaded_from, syntax_program
+
+_NAMES = re.compile(r'[^\s()"]+')
+_LOADED = {loaded_from(con.name): con.name for con in CONSTRUCTORS}
+_EXPRESSIONS = frozenset(con.name for con in CONSTRUCTORS if con.sort in EXPRESSIONS)
+_TABLES = frozenset(
+    [
+        *(relation.name for relation in BY_NAME.values()),
+        *(f"why-{relation.name}" for relation in BY_NAME.values() if relation.role is Role.DECISION),
+        *(con.name for con in CONSTRUCTORS),
+        *(term.name for term in PLACES),
+        *(f"why-{term.name}" for term in PLACES if term.way),
+    ]
+)
+"""What has rows only where facts or rules bring them. Handles of nodes and what users declare may always have some."""
+
+
+def names_in(text: str) -> frozenset[str]:
+    """All words of egglog text."""
+    return frozenset(_NAMES.findall(text))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RuleText:
+    """One form of a rule as egglog reads it.
+
+    ``needs`` are the names that its facts apply: it cannot fire while a table among them is empty. ``makes`` is
+    whatever its actions apply, ``names`` all that is written in it.
+    """
+
+    rule: str
+    text: str
+    needs: frozenset[str]
+    makes: frozenset[str]
+    names: frozenset[str]
+
+
+@dataclass(frozen=True)
+class StageProgram:
+    """Declarations and rules of one stage.
+
+    E-graphs cost what they declare, on every function anew. So :meth:`serving` leaves out rules that cannot fire, and
+    terms and relations that no other rule mentions. Rules that are ``kept`` are loaded in any case: nobody has vouched
+    for them, so egglog has to see whether they are well-formed, and saturation watches whether they end.
+    """
+
+    stage: str
+    rulesets: tuple[str, ...]
+    declares: tuple[str, ...]
+    rules: tuple[RuleText, ...]
+    kept: frozenset[str] = frozenset()
+
+    @cached_property
+    def text(self) -> str:
+        """All of it."""
+        return "\n".join(self._commands(self.rules, None))
+
+    @cached_property
+    def inputs(self) -> frozenset[str]:
+        """The tables of facts and terms that make a difference."""
+        names = self._names(self.rules)
+        return names & _TABLES | {table for table, name in _LOADED.items() if name in names or name in _EXPRESSIONS}
+
+    def serving(self, given: frozenset[str]) -> list[str]:
+        """The commands without what cannot fire where only the tables ``given`` have rows at first.
+
+        For more tables there are more commands, among which these have the same order.
+        """
+        return self._commands(self._live(given), given)
+
+    def _live(self, given: frozenset[str]) -> list[RuleText]:
+        """The rules that may find all they need, in order."""
+        kept = [rule for rule in self.rules if rule.rule in self.kept]
+        filled = {_LOADED.get(name, name) for name in given}
+        filled.update(*map(names_in, self.declares), *(rule.makes for rule in kept))
+        live, waiting = set(kept), [rule for rule in self.rules if rule.rule not in self.kept]
+        while found := [rule for rule in waiting if rule.needs & _TABLES <= filled]:
+            live.update(found)
+            filled.update(*(rule.makes for rule in found))
+            waiting = [rule for rule in waiting if rule not in live]
+        return [rule for rule in self.rules if rule in live]
+
+    def _commands(self, rules: Sequence[RuleText], given: frozenset[str] | None) -> list[str]:
+        names = self._names(rules)
+        terms = None if given is None else frozenset(_LOADED[name] for name in given if name in _LOADED)
+        declared = (syntax_program(names, terms), relations_program(self.stage, names))
+        rulesets = [f"(ruleset {ruleset})" for ruleset in self.rulesets]
+        return [*"\n".join(declared).split("\n"), *rulesets, *self.declares, *(rule.text for rule in rules)]
+
+    def _names(self, rules: Iterable[RuleText]) -> frozenset[str]:
+        return frozenset[str]().union(*map(names_in, self.declares), *(rule.names for rule in rules))
