@@ -8,6 +8,7 @@ from tests.inference.cube import ACC, BACK, TILE, VEC, cube
 from tests.inference.texts import annotations, becomes, body_of, infer, unchanged
 from tilesat.extract.decided import Premises
 from tilesat.ir_terms.egraph import EGraph
+from tilesat.ir_terms.encode import Rows
 
 # ------------------------------------------------------------------------------- INF-P1-10
 
@@ -328,9 +329,9 @@ def test_splits_that_follow_from_each_other_are_found_at_once(links: int, monkey
     rounds: list[Premises] = []
     learn = Premises.learn
 
-    def counted(premises: Premises, graph: EGraph) -> bool:
+    def counted(premises: Premises, graph: EGraph, facts: Rows) -> bool:
         rounds.append(premises)
-        return learn(premises, graph)
+        return learn(premises, graph, facts)
 
     monkeypatch.setattr(Premises, "learn", counted)
     chain = [f"m{k + 1}: {TILE} = pl.tile.matmul_acc(m{k}, lt, rt)" for k in range(links)]

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+import tilesat
 from tilesat.errors import RuleError
+from tilesat.ir_terms.egraph import EGraph, Table
+from tilesat.ir_terms.relations import BY_NAME, Role
 from tilesat.ir_terms.session import Session
+from tilesat.lab.generate import random_program
+from tilesat.lab.targets import TARGETS
 from tilesat.rules.catalogue import preset
 from tilesat.rules.rule import Rule, RuleSet
 
@@ -55,16 +60,50 @@ def test_what_a_user_declares_may_have_rows_at_once() -> None:
     assert served(RuleSet("declaring", (mine, *CHAIN)), kept=frozenset()) == ["mine", "second", "third"]
 
 
-def test_only_what_the_loaded_rules_mention_is_declared() -> None:
-    """Statements that no rule matches stay outside; the expressions in them are there."""
-    program = preset("reference").stage_program("inference")
-    assert "(constructor ScopeS " not in program.text
+def test_terms_are_loaded_where_a_rule_speaks_of_them() -> None:
+    """Statements that no rule matches stay outside; expressions come together, as they contain each other."""
+    inference, placement = (preset("optimal").stage_program(stage) for stage in ("inference", "placement"))
+    assert not inference.matches_terms
+    assert "(constructor" not in inference.text
+    assert placement.matches_terms
+    assert "(constructor Assign " in placement.text
+    assert "(constructor Bin " in placement.text
+    assert "(constructor ScopeS " not in placement.text
+    scopes = rule("scopes", '(rule ((= s (ScopeS site kwargs body))) ((op-at site "scope")))')
+    program = (preset("reference") + scopes).stage_program("inference")
+    assert program.matches_terms
+    assert "(constructor ScopeS " in program.text
     assert "(constructor Bin " in program.text
-    commands = "\n".join(program.serving(frozenset({"in-Op", "in-Var", "in-Cons", "in-Nil", "in-Assign", "op-at"})))
-    assert "(constructor Assign " in commands
+
+
+def test_only_what_the_loaded_rules_mention_is_declared() -> None:
+    terms = ("in-Op", "in-Var", "in-Cons", "in-Nil", "in-ListE", "in-NoName", "in-Assign")
+    given = frozenset({*terms, "operand-at", "view-at"})
+    commands = "\n".join(preset("optimal").stage_program("placement").serving(given))
+    assert "(constructor Cons " in commands
     assert "(constructor Bin " not in commands
-    assert "(relation iter-arg" not in commands
-    assert "(relation demand" not in preset("optimal").stage_program("placement").text
+    assert "(relation flow-at" not in commands
+    assert "(relation demand" not in commands
+
+
+def test_what_was_given_is_never_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An e-graph need not declare a fact that none of its rules matches, so nobody may look for one there."""
+    asked: set[str] = set()
+    table = EGraph.table
+
+    def noted(graph: EGraph, name: str) -> Table:
+        asked.add(name)
+        return table(graph, name)
+
+    monkeypatch.setattr(EGraph, "table", noted)
+    for target in ("merges", "placed", "windows"):
+        tilesat.optimize(TARGETS[target].program(3), rules="optimal", hardware="910b")
+    for seed in range(4):
+        tilesat.infer_tile_memory_space(random_program(seed), rules="optimal", hardware="910b")
+    assert "space" in asked
+    assert "Own" in asked
+    assert "view-wanted" in asked
+    assert [name for name in asked if name in BY_NAME and BY_NAME[name].role is Role.SEED] == []
 
 
 @pytest.mark.parametrize(

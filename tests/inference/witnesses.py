@@ -159,12 +159,6 @@ e2 = pl.tile.exp(tv)
 """Kernel bodies for :func:`tests.inference.texts.kernel`, run with the wishes and, where it matters, a chip."""
 
 NEEDS: dict[str, str] = {
-    "read-call": "product",
-    "read-operands": "product",
-    "read-target": "product",
-    "read-alias": "alias",
-    "read-carries": "accumulator",
-    "read-branches": "branch as seed",
     "read-regions": "product",
     "read-slots": "product",
     "demand-first-allowed": "panel",

@@ -56,7 +56,7 @@ class InferenceStage:
     def _decide(self, encoded: Encoded) -> Plan:
         """Run the rules; repeat while they rewrite what the analysis starts from (family ``legalize``)."""
         start = time.perf_counter()
-        premises = Premises()
+        premises, facts = Premises(), encoded.rows(terms=False)
         read, resolve, structure = map(ruleset_of, ("read", "resolve", "structure"))
         for rounds in count(1):
             if rounds > MOST_ROUNDS:
@@ -70,7 +70,7 @@ class InferenceStage:
             graph.saturate(read, ruleset_of("demand"), what=self.what)
             graph.saturate_together(resolve, structure, what=self.what)
             start = self.clock.add("saturate", start)
-            if not premises.learn(graph):
+            if not premises.learn(graph, facts):
                 break
             start = self.clock.add("pull", start)
         graph.saturate(*map(ruleset_of, ("flows", "needs", "layout")), what=self.what)

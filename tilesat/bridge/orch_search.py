@@ -38,7 +38,7 @@ class _Packing:
             self.dims[variable][dimension].add(text)
         self.unclear = {variable for (variable,) in graph.table("unclear").read("str")}
         self.windowed = {variable for (variable,) in graph.table("windowed").read("str")}
-        self.placed = {(n, p): parent for n, p, parent in graph.table("placed-at").read("int", "int", "str")}
+        self.placed = {(n, p): parent for n, p, parent in facts.rows.get("placed-at", ())}
 
     def total(self) -> float:
         in_place: set[str] = set(self.windowed)

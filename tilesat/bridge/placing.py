@@ -166,7 +166,7 @@ class PlacementStage:
         start = self.clock.add("load terms", start)
         self.session.graph.saturate(*map(ruleset_of, ("read", "contents", "placement")), what="placement")
         start = self.clock.add("saturate", start)
-        places = PlaceGraph(self.session.graph, index, memory, self.model)
+        places = PlaceGraph(self.session.graph, facts, index, memory, self.model)
         # The choice graph has all that the search needs; what was read from the e-graph can go.
         self.session.graph.forget()
         self.clock.add("pull", start)

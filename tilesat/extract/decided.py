@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +12,7 @@ from tilesat.ir.index import FunctionIndex
 from tilesat.ir.printer import print_stmt
 from tilesat.ir.types import MemorySpace
 from tilesat.ir_terms.egraph import EGraph
+from tilesat.ir_terms.encode import Rows
 from tilesat.ir_terms.relations import BY_NAME, SPACE_NUMBERS, SPACES
 from tilesat.ir_terms.session import Encoded
 from tilesat.rules.moves import SLOTS
@@ -58,8 +58,8 @@ class Premises:
             "rehomed": [*sorted(self.rehomes)],
         }
 
-    def learn(self, graph: EGraph) -> bool:
-        """Take over the rewrites that ``graph`` decided; whether there was a new one."""
+    def learn(self, graph: EGraph, facts: Rows) -> bool:
+        """Take over the rewrites that ``graph`` decided over ``facts``; whether there was a new one."""
         before = self.rows()
         remedies = read_decision(graph, "remedy")
         why = {name: read_reasons(graph, name) for name in ("remedy", "split", "write-back", "rehome")}
@@ -79,20 +79,20 @@ class Premises:
         for name, number in read_decision(graph, "rehome"):
             self.rehomes.add((name, number))
             self.reasons["rehome", name] = why["rehome"].get((name, number), ())
-        self._keep_to_buffers(graph)
+        self._keep_to_buffers(graph, facts)
         return before != self.rows()
 
-    def _keep_to_buffers(self, graph: EGraph) -> None:
+    def _keep_to_buffers(self, graph: EGraph, facts: Rows) -> None:
         """A grounded slot keeps the space its init has now; what goes back into a buffer goes where that is now."""
         if not self.grounded and not self.splits and not self.write_backs:
             return
         seen = {name: code % 16 for name, code in graph.table("seen").read("str", "int")}
-        for site, position, name in graph.table("reads").read("int", "int", "str"):
+        for site, position, name in facts.get("reads", ()):
             if position == 0 and site in self.splits and name in seen:
                 self.splits[site] = seen[name]
             if (site, position) in self.write_backs and name in seen:
                 self.write_backs[site, position] = seen[name]
-        for loop, position, name in graph.table("starts-from").read("int", "int", "str"):
+        for loop, position, name in facts.get("starts-from", ()):
             if (loop, position) in self.grounded and name in seen:
                 self.grounded[loop, position] = seen[name]
         # Without a space for the init there is none to keep: the rule set lacks something, and is told so later.
@@ -105,7 +105,7 @@ class PlanReader:
     def __init__(self, graph: EGraph, encoded: Encoded, premises: Premises, chip: Hardware | None) -> None:
         self.graph = graph
         self.index: FunctionIndex = encoded.index
-        self.memory = encoded.syntax.memory
+        self.facts = encoded.rows(terms=False)
         self.premises = premises
         self.chip = None if chip is None else chip.name
         self.plan = Plan()
@@ -143,7 +143,7 @@ class PlanReader:
 
     def _rewrites(self) -> None:
         premises, plan = self.premises, self.plan
-        lingering = {site for site, position in self.graph.table("lingers").read("int", "int") if position == 0}
+        lingering = {site for site, position in self.facts.get("lingers", ()) if position == 0}
         for site, number in premises.splits.items():
             plan.splits[site] = premises.reasons.get(("split", site), ())
             if site in lingering:
@@ -167,10 +167,10 @@ class PlanReader:
         """The accumulating call that reads the iter-arg at ``position`` of ``loop``."""
         names = {
             name
-            for site, k, name in self.graph.table("iter-arg").read("int", "int", "str")
+            for site, k, name in self.facts.get("iter-arg", ())
             if (site, k) == (loop, position)
         }
-        for site, k, name in self.graph.table("reads").read("int", "int", "str"):
+        for site, k, name in self.facts.get("reads", ()):
             if k == 0 and name in names:
                 return int(site)
         raise SolveError("a peeled slot has no accumulating call")
@@ -179,12 +179,12 @@ class PlanReader:
 
     def _copies(self) -> None:
         needs = read_decision(self.graph, "need")
-        copies = _Copies(self.graph, self.index, self.plan, self._path, read_reasons(self.graph, "need"))
+        copies = _Copies(self, read_reasons(self.graph, "need"))
         for site, slot, name, number in sorted(needs, key=lambda row: row[:2]):
             self.plan.operands[site, slot] = copies.key(site, slot, name, number)
             self.plan.need_reasons[site, slot] = copies.why.get((site, slot, name, number), ())
 
-    def _path(self, site: int, name: str, target: MemorySpace) -> tuple[MemorySpace, ...] | None:
+    def path(self, site: int, name: str, target: MemorySpace) -> tuple[MemorySpace, ...] | None:
         source = self._seen[name]
         path = move_path(self.chip, source, target)
         if path is None:
@@ -195,21 +195,15 @@ class PlanReader:
 class _Copies:
     """The copies that serve what calls need; one for each tile, version, space and region, made on demand."""
 
-    def __init__(
-        self,
-        graph: EGraph,
-        index: FunctionIndex,
-        plan: Plan,
-        path: Callable[[int, str, MemorySpace], tuple[MemorySpace, ...] | None],
-        why: dict[tuple[Any, ...], Reasons],
-    ) -> None:
-        self.index = index
-        self.plan = plan
-        self.path = path
+    def __init__(self, reader: PlanReader, why: dict[tuple[Any, ...], Reasons]) -> None:
+        self.index = reader.index
+        self.plan = reader.plan
+        self.path = reader.path
         self.why = why
+        graph = reader.graph
         self._first = {row[:-1]: row[-1] for row in graph.table("first-need").read("str", "int", "int", "int", "int")}
         self._serve = {row[:-1]: row[-1] for row in graph.table("serve").read("int", "int", "str", "int", "int")}
-        self._versions = {row[:2]: row[2] for row in graph.table("version").read("int", "str", "int")}
+        self._versions = {row[:2]: row[2] for row in reader.facts.get("version", ())}
         self._row_major = set(graph.table("row-major").read("str", "int", "int", "int"))
         self._keys: dict[tuple[str, int, int, int], int] = {}
 

@@ -19,6 +19,7 @@ from tilesat.ir.ops import op_info
 from tilesat.ir.types import MemorySpace, TileType
 from tilesat.ir_terms.decode import Decoder
 from tilesat.ir_terms.egraph import EGraph
+from tilesat.ir_terms.encode import Rows
 from tilesat.ir_terms.facts import LOAD
 from tilesat.ir_terms.placement_facts import NAMED_SLOT
 from tilesat.ir_terms.relations import SPACES
@@ -31,8 +32,11 @@ _KINDS = {"i64": "int", "String": "str"}
 class PlaceGraph:
     """Builds the :class:`ChoiceGraph`; keeps what elaboration needs to know of contents and operands."""
 
-    def __init__(self, graph: EGraph, index: FunctionIndex, memory: MemorySSA, model: CheckedModel) -> None:
+    def __init__(
+        self, graph: EGraph, facts: Rows, index: FunctionIndex, memory: MemorySSA, model: CheckedModel
+    ) -> None:
         self.egraph = graph
+        self.facts = facts
         self.index = index
         self.memory = memory
         self.model = model
@@ -49,10 +53,10 @@ class PlaceGraph:
         """Class of an At place -> (content, space, layout, region)."""
         self.members: dict[Any, list[tuple[str, int]]] = defaultdict(list)
         """Content -> the (variable, version) pairs that hold it, in order of definition."""
-        self.floating = self._names("floating", "str")
-        self.makers = self._names("made-in", "str", "int")
-        self.views = self._names("own-view", "str", "str")
-        self.aliases = self._names("own-alias", "str", "str")
+        self.floating = self._names("floating")
+        self.makers = self._names("made-in")
+        self.views = self._names("own-view")
+        self.aliases = self._names("own-alias")
         self.slot_of_flow: dict[tuple[int, int], tuple[int, int]] = {}
         """(site, slot) of what flows -> the slot it flows into."""
         self._use_site: dict[int, int] = {}
@@ -67,8 +71,8 @@ class PlaceGraph:
         self._read_runs()
         self._read_ways()
 
-    def _names(self, relation: str, *kinds: str) -> set[str]:
-        return {row[0] for row in self.egraph.table(relation).read(*kinds)}
+    def _names(self, relation: str) -> set[str]:
+        return {row[0] for row in self.facts.get(relation, ())}
 
     def site_of_use(self, cls: int) -> int:
         """The site of the operand, or of the flow, that class ``cls`` stands for."""
@@ -141,9 +145,9 @@ class PlaceGraph:
         for site, slot, space, value in self.egraph.table("FlowOf").read("int", "int", "int", "class"):
             self.flow_class[site, slot, space] = self._class(value, f"flow {slot} of site {site}")
         for relation in ("operand-at", "flow-at"):
-            for site, slot, name, _ in self.egraph.table(relation).read("int", "int", "str", "int"):
+            for site, slot, name, _ in self.facts.get(relation, ()):
                 self.operand_names[site, slot] = name
-        for site, slot, _, _ in self.egraph.table("operand-at").read("int", "int", "str", "int"):
+        for site, slot, _, _ in self.facts.get("operand-at", ()):
             if (site, slot) not in self.operand_class:
                 self.operand_class[site, slot] = self.choices.new_class(f"operand {slot} of site {site}")
                 self._operands[site].append(slot)
@@ -162,10 +166,10 @@ class PlaceGraph:
     def _read_slots(self) -> None:
         """Each carried slot and if result is a choice of space, and what flows in follows it."""
         flows: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
-        for structure, position, site, slot in self.egraph.table("slot-flow").read("int", "int", "int", "int"):
+        for structure, position, site, slot in self.facts.get("slot-flow", ()):
             flows[structure, position].append((site, slot))
             self.slot_of_flow[site, slot] = (structure, position)
-        base = {row[:2]: row[2] for row in self.egraph.table("slot-base").read("int", "int", "int")}
+        base = {row[:2]: row[2] for row in self.facts.get("slot-base", ())}
         may = sorted(
             self.egraph.table("slot-may").read("int", "int", "int"), key=lambda r: (r[:2], r[2] != base[r[:2]])
         )

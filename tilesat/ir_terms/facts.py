@@ -266,8 +266,6 @@ class FactCollector:
 
     def _hardware(self) -> None:
         chip = None if self.chip is None else self.chip.name
-        for space in MemorySpace:
-            self._add("space-path", f"Mem.{space.value}", SPACE_NUMBERS[space])
         for source in ON_CHIP:
             number = SPACE_NUMBERS[source]
             self._add("can-land" if source in LOAD_TARGETS else "cannot-land", number)

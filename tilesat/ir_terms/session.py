@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from tilesat.ir.hardware import Hardware
@@ -19,30 +20,40 @@ from tilesat.ir_terms.encode import Encoder, Rows
 from tilesat.ir_terms.facts import FactCollector
 from tilesat.ir_terms.relations import BY_NAME
 from tilesat.ir_terms.schema import BY_NAME as TERMS
-from tilesat.ir_terms.schema import INGEST
+from tilesat.ir_terms.schema import INGEST, loaded_from
 from tilesat.ir_terms.stage_program import StageProgram
+from tilesat.ir_terms.syntax_facts import syntax_facts
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Syntax:
-    """One function read: its index, its memory and its terms. Stages that look at the same function share it."""
+    """One function read: its index and its memory. Stages that look at the same function share it."""
 
     index: FunctionIndex
     memory: MemorySSA
-    terms: Rows
 
     @staticmethod
     def of(function: Function) -> Syntax:
         """The syntax of ``function``."""
         index = FunctionIndex(function)
+        return Syntax(index, MemorySSA(index))
+
+    @cached_property
+    def facts(self) -> Rows:
+        """What all stages know of it."""
+        return syntax_facts(self.index)
+
+    @cached_property
+    def terms(self) -> Rows:
+        """Its terms, by the relations that they are loaded from."""
         encoder = Encoder()
-        encoder.function(function)
-        return Syntax(index, MemorySSA(index), {f"in-{name}": tuples for name, tuples in encoder.rows.items()})
+        encoder.function(self.index.function)
+        return {loaded_from(name): tuples for name, tuples in encoder.rows.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """One function ready for the e-graph: its terms, and facts for one stage."""
+    """One function ready for the e-graph: its syntax, and facts for one stage."""
 
     syntax: Syntax
     facts: Rows
@@ -51,9 +62,9 @@ class Encoded:
     def index(self) -> FunctionIndex:
         return self.syntax.index
 
-    @property
-    def rows(self) -> Rows:
-        return {**self.syntax.terms, **self.facts}
+    def rows(self, *, terms: bool) -> Rows:
+        """All facts, with the ``terms`` if they are asked for."""
+        return {**(self.syntax.terms if terms else {}), **self.syntax.facts, **self.facts}
 
 
 @dataclass(slots=True)
@@ -164,7 +175,7 @@ class Session:
         ``before`` are rulesets that these facts do not concern. When a large function comes again, with other facts, it
         is kept below them as these rulesets leave it, so that it need not be loaded for a third time.
         """
-        rows = encoded.rows
+        rows = encoded.rows(terms=self._program.matches_terms)
         added = {name: tuples for name, tuples in (more or {}).items() if tuples}
         self._serve({**rows, **added}, renew=self._encoded is not encoded)
         again = self._encoded is encoded

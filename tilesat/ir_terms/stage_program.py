@@ -9,11 +9,12 @@ from functools import cached_property
 
 from tilesat.ir_terms.relations import BY_NAME, Role, relations_program
 from tilesat.ir_terms.relations.placement import TERMS as PLACES
-from tilesat.ir_terms.schema import CONSTRUCTORS, EXPRESSIONS, loaded_from, syntax_program
+from tilesat.ir_terms.schema import CONSTRUCTORS, EXPRESSIONS, SORTS, loaded_from, syntax_program
 
 _NAMES = re.compile(r'[^\s()"]+')
 _LOADED = {loaded_from(con.name): con.name for con in CONSTRUCTORS}
-_EXPRESSIONS = frozenset(con.name for con in CONSTRUCTORS if con.sort in EXPRESSIONS)
+_EXPRESSIONS = frozenset(loaded_from(con.name) for con in CONSTRUCTORS if con.sort in EXPRESSIONS)
+_SORTS = frozenset(SORTS)
 _TABLES = frozenset(
     [
         *(relation.name for relation in BY_NAME.values()),
@@ -67,10 +68,17 @@ class StageProgram:
         return "\n".join(self._commands(self.rules, None))
 
     @cached_property
+    def matches_terms(self) -> bool:
+        """Whether a rule speaks of the syntax itself."""
+        return not self.inputs.isdisjoint(_LOADED)
+
+    @cached_property
     def inputs(self) -> frozenset[str]:
         """The tables of facts and terms that make a difference."""
         names = self._names(self.rules)
-        return names & _TABLES | {table for table, name in _LOADED.items() if name in names or name in _EXPRESSIONS}
+        own = {table for table, name in _LOADED.items() if name in names}
+        speaks_of_syntax = own or not _SORTS.isdisjoint(names)
+        return names & _TABLES | own | (_EXPRESSIONS if speaks_of_syntax else frozenset())
 
     def serving(self, given: frozenset[str]) -> list[str]:
         """The commands without what cannot fire where only the tables ``given`` have rows at first.

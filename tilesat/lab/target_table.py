@@ -7,12 +7,6 @@ from tilesat.lab.orch_target_table import ORCH_TARGET_OF
 
 TARGET_OF: Mapping[str, str] = MappingProxyType(
     {
-        "read-call": "callers",
-        "read-operands": "callers",
-        "read-target": "callers",
-        "read-alias": "calls",
-        "read-carries": "callers",
-        "read-branches": "seeds",
         "read-regions": "callers",
         "read-slots": "callers",
         "demand-first-allowed": "callers",
