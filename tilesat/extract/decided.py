@@ -165,11 +165,7 @@ class PlanReader:
 
     def _peeled_call(self, loop: int, position: int) -> int:
         """The accumulating call that reads the iter-arg at ``position`` of ``loop``."""
-        names = {
-            name
-            for site, k, name in self.facts.get("iter-arg", ())
-            if (site, k) == (loop, position)
-        }
+        names = {name for site, k, name in self.facts.get("iter-arg", ()) if (site, k) == (loop, position)}
         for site, k, name in self.facts.get("reads", ()):
             if k == 0 and name in names:
                 return int(site)
