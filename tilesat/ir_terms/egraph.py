@@ -21,8 +21,11 @@ from tilesat.ir_terms.bounded import saturate_bounded, saturate_together
 # Who wants to see what running rules reports: the laboratory counts which rules fired.
 LISTENER: ContextVar[Callable[[list[Any]], None] | None] = ContextVar("egglog-reports", default=None)
 _TOKENS = re.compile(r'[()]|"(?:\\.|[^"\\])*"|;[^\n]*')
-# What a field may not have as it is, or at its ends.
-_TO_ESCAPE = re.compile(r"[\\\r]|\s[\t\n]|[\t\n]\s")
+# What a field may not have as it is, or at its ends: in a text without these none has to be escaped.
+_TO_ESCAPE = (
+    *("\\", "\r", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x1f"),
+    *(" \t", "\t ", "\t\t", " \n", "\n ", "\n\n", "\t\n", "\n\t"),
+)
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
@@ -108,8 +111,7 @@ class EGraph:
         commands = []
         for number, (relation, tuples) in enumerate(rows.items()):
             path = os.path.join(self._folder, f"{part}{number}")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(_lines(list(tuples)))
+            _write(path, _lines(list(tuples)).encode())
             commands.append(self._bindings.Input(self._span, relation, path))
         return commands
 
@@ -221,15 +223,32 @@ def _quick_folder() -> str | None:
     return str(memory) if memory.is_dir() and os.access(memory, os.W_OK | os.X_OK) else None
 
 
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+
+
+def _write(path: str, content: bytes) -> None:
+    """Write a small file; there are so many of them that a file object would take longer than the rest."""
+    descriptor = os.open(path, _FLAGS, 0o600)
+    try:
+        while content:
+            content = content[os.write(descriptor, content) :]
+    finally:
+        os.close(descriptor)
+
+
 def _lines(rows: Sequence[tuple[Any, ...]]) -> str:
     """Rows of one relation as egglog reads them."""
     if not rows:
         return ""
     pattern = "\t".join(["%s"] * len(rows[0])) + "\n"
     text = "".join([pattern % row for row in rows])
-    plain = not _TO_ESCAPE.search(text) and text.count("\n") == len(rows)
-    if plain and text.count("\t") == len(rows) * (len(rows[0]) - 1) and not text[0].isspace():
-        return text
+    is_plain = text.isascii() and not text[0].isspace() and text.count("\n") == len(rows)
+    if is_plain and text.count("\t") == len(rows) * (len(rows[0]) - 1):
+        for part in _TO_ESCAPE:
+            if part in text:
+                break
+        else:
+            return text
     return "".join(map(_line, rows))
 
 
