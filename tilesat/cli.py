@@ -90,7 +90,9 @@ def main() -> None:
 @click.option(
     "--explain", is_flag=True, help="Print each decision, its rules, and what it rejected; and what saved how much."
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes that solve a program of many functions, 1 without.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), help="Processes that solve many functions; without, as many as pay off."
+)
 @click.option("--check", is_flag=True, help="Interpret before and after on random inputs.")
 @click.option("--json", "as_json", is_flag=True, help="Print program, decisions and diagnostics as JSON.")
 @_clean_errors

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 import tilesat
 from tests.corpus import DATA, cases
 from tilesat import errors
-from tilesat.bridge import placing, processes, workers
+from tilesat.bridge import placing, processes, request, workers
 from tilesat.bridge.decisions import Decision
 from tilesat.bridge.placing import PlacementTask, SearchOptions
 from tilesat.bridge.processes import solve_in_processes
@@ -382,6 +382,19 @@ def test_the_command_asks_for_processes(few: Program, tmp_path: Path, monkeypatc
     assert together.exit_code == 0
     assert (together.stdout, together.stderr) == (alone.stdout, alone.stderr)
     assert asked == [JOBS, JOBS], "inference and placement"
+
+
+def test_the_command_takes_all_processors_where_that_pays_off(few: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request, "processors", lambda: 6)
+    monkeypatch.setattr(request, "WORTH_PROCESSES", sum(len(f.body) for f in few.functions))
+    assert Request("infer", "optimal").jobs_for(few) == 6
+    assert Request("infer", "optimal", jobs=2).jobs_for(few) == 2, "as told"
+    assert Request("infer", "reference").jobs_for(few) == 1, "little to do"
+    assert Request("infer", "optimal", cost=lambda transfer: 1.0).jobs_for(few) == 1, "cannot be sent"
+    assert Request("infer", "optimal").jobs_for(replace(few, functions=few.functions[1:])) == 1, "too few statements"
+    monkeypatch.setattr(request, "processors", lambda: 64)
+    assert Request("infer", "optimal").jobs_for(few) == request.MOST_JOBS
+    assert request.MOST_JOBS < 64
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,8 @@ class Decision:
 
     def of(self, function: str) -> Decision:
         """The same decision in a function that differs in name only."""
+        if function == self.function:
+            return self
         return replace(self, function=function, place=function if self.place == self.function else self.place)
 
     def as_dict(self) -> dict[str, object]:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tilesat.bridge import workers
 from tilesat.bridge.infer import PassResult, Progress, infer_tile_memory_space
 from tilesat.bridge.orch import PATTERNS, optimize_orch_tensors
 from tilesat.bridge.pipeline import optimize
 from tilesat.errors import TilesatError
 from tilesat.extract.cost import PRESETS, Cost
 from tilesat.ir.nodes import Program
+from tilesat.ir.walk import walk
 from tilesat.rules.catalogue import allow, preset
 from tilesat.rules.orch_reuse import OFFERS_FAMILY
 from tilesat.rules.rule import RuleSet
+
+WORTH_PROCESSES = 10_000
+"""Statements from which on more is saved by processes than it takes to start them."""
+MOST_JOBS = 8
+"""Processes that are started unasked; each takes the memory of an interpreter and its e-graphs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +98,23 @@ class Request:
         if self.pass_name == "orch":
             return optimize_orch_tensors(program, **arguments)
         run = infer_tile_memory_space if self.pass_name == "infer" else optimize
-        return run(
-            program, options=self.options, explain=self.explain, jobs=1 if self.jobs is None else self.jobs, **arguments
-        )
+        return run(program, options=self.options, explain=self.explain, jobs=self.jobs_for(program), **arguments)
+
+    def jobs_for(self, program: Program) -> int:
+        """How many processes solve ``program``: those asked for, or all processors where that saves time."""
+        if self.jobs is not None:
+            return self.jobs
+        sendable = self.cost is None or isinstance(self.cost, (str, Path))
+        if (
+            not sendable
+            or not preset(self.rules).has_stage("placement")
+            or len(program.functions) < workers.FEWEST_TASKS
+        ):
+            return 1
+        statements = sum(1 for function in program.functions for _ in walk(function.body))
+        return min(MOST_JOBS, processors()) if statements >= WORTH_PROCESSES else 1
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

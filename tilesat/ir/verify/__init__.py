@@ -8,6 +8,7 @@ from tilesat.ir.verify.run import (
     INPUT_PROPERTIES,
     OUTPUT_PROPERTIES,
     PROPERTIES,
+    refuse,
     require,
     verify,
 )
@@ -17,6 +18,7 @@ __all__ = [
     "INPUT_PROPERTIES",
     "OUTPUT_PROPERTIES",
     "PROPERTIES",
+    "refuse",
     "require",
     "verify",
 ]

@@ -102,7 +102,15 @@ def require(
     Raises :class:`tilesat.VerifyError` that names the first violated property, its function and the
     place, and shows up to ten violations. Warnings do not count.
     """
-    found = errors(verify(program, properties=properties, hardware=hardware, paths=paths))
+    refuse(verify(program, properties=properties, hardware=hardware, paths=paths))
+
+
+def refuse(findings: tuple[Diagnostic, ...]) -> None:
+    """Nothing when there is no error among ``findings``.
+
+    Raises :class:`tilesat.VerifyError` as :func:`require` does.
+    """
+    found = errors(findings)
     if not found:
         return
     first = found[0]
