@@ -6,9 +6,10 @@ import pytest
 
 import tilesat
 from tilesat.errors import RuleError
+from tilesat.ir.nodes import OpCall
 from tilesat.ir_terms.egraph import EGraph, Table
 from tilesat.ir_terms.relations import BY_NAME, Role
-from tilesat.ir_terms.session import Session
+from tilesat.ir_terms.session import Session, Syntax
 from tilesat.lab.generate import random_program
 from tilesat.lab.targets import TARGETS
 from tilesat.rules.catalogue import preset
@@ -63,17 +64,43 @@ def test_what_a_user_declares_may_have_rows_at_once() -> None:
 def test_terms_are_loaded_where_a_rule_speaks_of_them() -> None:
     """Statements that no rule matches stay outside; expressions come together, as they contain each other."""
     inference, placement = (preset("optimal").stage_program(stage) for stage in ("inference", "placement"))
-    assert not inference.matches_terms
+    assert inference.calls == frozenset()
     assert "(constructor" not in inference.text
-    assert placement.matches_terms
+    assert placement.calls == {"tile.extract", "tile.load", "tile.slice"}
     assert "(constructor Assign " in placement.text
     assert "(constructor Bin " in placement.text
     assert "(constructor ScopeS " not in placement.text
     scopes = rule("scopes", '(rule ((= s (ScopeS site kwargs body))) ((op-at site "scope")))')
     program = (preset("reference") + scopes).stage_program("inference")
-    assert program.matches_terms
+    assert program.calls is None
     assert "(constructor ScopeS " in program.text
     assert "(constructor Bin " in program.text
+
+
+@pytest.mark.parametrize(
+    ("facts", "calls"),
+    [
+        ('(= s (Assign site v type (Op "tile.exp" args kwargs attrs)))', {"tile.exp"}),
+        ("(= s (Assign site v type (Op op args kwargs attrs)))", None),
+        ("(= s (Assign site v type value))", None),
+        ('(= s (Eval site (Op "tile.store" args kwargs attrs)))', None),
+        ('(= e (Op "tile.exp" args kwargs attrs)) (op-at site op)', set()),
+    ],
+)
+def test_which_statements_a_rule_matches(facts: str, calls: set[str] | None) -> None:
+    """Of a rule that somebody vouches for; others may conclude something of an expression wherever it stands."""
+    rules = RuleSet("one", (rule("one", f'(rule ({facts}) ((binds 0 "v")))'),))
+    assert rules.stage_program("inference").calls == calls
+    assert rules.stage_program("inference", kept=frozenset({"one"})).calls is None
+
+
+def test_terms_of_the_calls_that_matter() -> None:
+    syntax = Syntax.of(random_program(5).functions[0])
+    some, every = syntax.terms(frozenset({"tile.load"})), syntax.terms()
+    loads = [row for row in every["in-Assign"] if isinstance(syntax.index.sites[row[1]].value, OpCall)]
+    loads = [row for row in loads if syntax.index.sites[row[1]].value.op == "tile.load"]
+    assert [row[1:4] for row in some["in-Assign"]] == [row[1:4] for row in loads] != []
+    assert syntax.terms(frozenset()) == {}
 
 
 def test_only_what_the_loaded_rules_mention_is_declared() -> None:

@@ -69,7 +69,7 @@ def test_facts_of_the_syntax_are_what_its_terms_say(program: Program) -> None:
     for function in program.functions:
         syntax = Syntax.of(function)
         GRAPH.push()
-        GRAPH.load(syntax.terms)
+        GRAPH.load(syntax.terms())
         index = syntax.index
         GRAPH.load(
             {

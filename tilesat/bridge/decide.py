@@ -56,7 +56,7 @@ class InferenceStage:
     def _decide(self, encoded: Encoded) -> Plan:
         """Run the rules; repeat while they rewrite what the analysis starts from (family ``legalize``)."""
         start = time.perf_counter()
-        premises, facts = Premises(), encoded.rows(terms=False)
+        premises, facts = Premises(), encoded.rows()
         read, resolve, structure = map(ruleset_of, ("read", "resolve", "structure"))
         for rounds in count(1):
             if rounds > MOST_ROUNDS:

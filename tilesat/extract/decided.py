@@ -105,7 +105,7 @@ class PlanReader:
     def __init__(self, graph: EGraph, encoded: Encoded, premises: Premises, chip: Hardware | None) -> None:
         self.graph = graph
         self.index: FunctionIndex = encoded.index
-        self.facts = encoded.rows(terms=False)
+        self.facts = encoded.rows()
         self.premises = premises
         self.chip = None if chip is None else chip.name
         self.plan = Plan()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from tilesat.ir.nodes import (
@@ -168,6 +168,12 @@ class Encoder:
         orelse = self.block(stmt.orelse or ())
         has_else = int(stmt.orelse is not None)
         return self._node("IfS", site, condition, then, orelse, has_else, self._results(stmt.results))
+
+    def calls(self, sites: Sequence[Stmt], ops: Collection[str]) -> None:
+        """Of the statements at ``sites`` those that assign a call of one of ``ops``."""
+        for site, stmt in enumerate(sites):
+            if isinstance(stmt, Assign) and isinstance(stmt.value, OpCall) and stmt.value.op in ops:
+                _STMTS[Assign](self, site, stmt)
 
     # ----------------------------------------------------------- functions and programs
 

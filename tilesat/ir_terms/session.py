@@ -43,12 +43,21 @@ class Syntax:
         """What all stages know of it."""
         return syntax_facts(self.index)
 
+    def terms(self, calls: frozenset[str] | None = None) -> Rows:
+        """Its terms, by the relations that they are loaded from: all of them, or of assigned calls of these ops."""
+        known = self._terms.get(calls)
+        if known is None:
+            encoder = Encoder()
+            if calls is None:
+                encoder.function(self.index.function)
+            else:
+                encoder.calls(self.index.sites, calls)
+            known = self._terms[calls] = {loaded_from(name): tuples for name, tuples in encoder.rows.items()}
+        return known
+
     @cached_property
-    def terms(self) -> Rows:
-        """Its terms, by the relations that they are loaded from."""
-        encoder = Encoder()
-        encoder.function(self.index.function)
-        return {loaded_from(name): tuples for name, tuples in encoder.rows.items()}
+    def _terms(self) -> dict[frozenset[str] | None, Rows]:
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +71,9 @@ class Encoded:
     def index(self) -> FunctionIndex:
         return self.syntax.index
 
-    def rows(self, *, terms: bool) -> Rows:
-        """All facts, with the ``terms`` if they are asked for."""
-        return {**(self.syntax.terms if terms else {}), **self.syntax.facts, **self.facts}
+    def rows(self) -> Rows:
+        """All facts."""
+        return {**self.syntax.facts, **self.facts}
 
 
 @dataclass(slots=True)
@@ -175,7 +184,7 @@ class Session:
         ``before`` are rulesets that these facts do not concern. When a large function comes again, with other facts, it
         is kept below them as these rulesets leave it, so that it need not be loaded for a third time.
         """
-        rows = encoded.rows(terms=self._program.matches_terms)
+        rows = {**encoded.syntax.terms(self._program.calls), **encoded.rows()}
         added = {name: tuples for name, tuples in (more or {}).items() if tuples}
         self._serve({**rows, **added}, renew=self._encoded is not encoded)
         again = self._encoded is encoded

@@ -15,6 +15,7 @@ _NAMES = re.compile(r'[^\s()"]+')
 _LOADED = {loaded_from(con.name): con.name for con in CONSTRUCTORS}
 _EXPRESSIONS = frozenset(loaded_from(con.name) for con in CONSTRUCTORS if con.sort in EXPRESSIONS)
 _SORTS = frozenset(SORTS)
+_SYNTAX = _SORTS | frozenset(con.name for con in CONSTRUCTORS)
 _TABLES = frozenset(
     [
         *(relation.name for relation in BY_NAME.values()),
@@ -37,7 +38,8 @@ class RuleText:
     """One form of a rule as egglog reads it.
 
     ``needs`` are the names that its facts apply: it cannot fire while a table among them is empty. ``makes`` is
-    whatever its actions apply, ``names`` all that is written in it.
+    whatever its actions apply, ``names`` all that is written in it. ``calls`` are the ops of the calls that its facts
+    match, each assigned to a name; ``None`` where it may match other statements.
     """
 
     rule: str
@@ -45,6 +47,7 @@ class RuleText:
     needs: frozenset[str]
     makes: frozenset[str]
     names: frozenset[str]
+    calls: frozenset[str] | None
 
 
 @dataclass(frozen=True)
@@ -68,9 +71,15 @@ class StageProgram:
         return "\n".join(self._commands(self.rules, None))
 
     @cached_property
-    def matches_terms(self) -> bool:
-        """Whether a rule speaks of the syntax itself."""
-        return not self.inputs.isdisjoint(_LOADED)
+    def calls(self) -> frozenset[str] | None:
+        """The ops of all statements that rules match, calls assigned to a name; ``None`` where there may be others.
+
+        Terms of other statements make no difference. Rules that are kept may speak of expressions alone.
+        """
+        if any(rule.rule in self.kept and not rule.names.isdisjoint(_SYNTAX) for rule in self.rules):
+            return None
+        found = [rule.calls for rule in self.rules]
+        return None if None in found else frozenset[str]().union(*(ops for ops in found if ops is not None))
 
     @cached_property
     def inputs(self) -> frozenset[str]:

@@ -37,7 +37,7 @@ RULES: tuple[Rule, ...] = (
         (rule ((view-at site h m) (= c (Of h e)) (= s (Assign site n type (Op "tile.slice" args (NoName) attrs)))
                (= args (Cons x (Cons (ListE shape) (Cons (ListE offsets) (Nil))))))
               ((union c (Window (Of m e) offsets shape))))
-        (rule ((extract-at site h f m e) (= s (Assign site n type (Op op args kwargs attrs)))
+        (rule ((extract-at site h f m e) (= s (Assign site n type (Op "tile.extract" args kwargs attrs)))
                (= args (Cons x (Cons row (Cons col (Cons (ListE shape) rest))))))
               ((union (Of h f) (Window (Of m e) (Cons row (Cons col (Nil))) shape))))
         """,

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from tilesat.errors import Location, RuleError
 from tilesat.ir_terms.relations import BY_NAME, SPACE_NUMBERS, Role
 from tilesat.ir_terms.relations.placement import WAYS
+from tilesat.ir_terms.schema import CONSTRUCTORS, EXPRESSIONS
 from tilesat.ir_terms.stage_program import RuleText, StageProgram, names_in
 from tilesat.rules import sexpr
 from tilesat.rules.sexpr import Node
@@ -104,7 +105,31 @@ def _form(rule: str, phase: str, form: Node, number: int) -> RuleText:
     label = rule if number == 0 else f"{rule}#{number}"
     parts = f"{sexpr.write(new_facts)} {sexpr.write(new_actions)}"
     text = f'(rule {parts} :ruleset {ruleset_of(phase)} :name "{label}")'
-    return RuleText(rule, text, sexpr.heads(new_facts), sexpr.heads(new_actions), names_in(parts))
+    return RuleText(
+        rule, text, sexpr.heads(new_facts), sexpr.heads(new_actions), names_in(parts), _matched_calls(new_facts)
+    )
+
+
+_NO_EXPRESSIONS = frozenset(con.name for con in CONSTRUCTORS if con.sort not in EXPRESSIONS)
+
+
+def _matched_calls(facts: Node) -> frozenset[str] | None:
+    """The ops in ``(Assign site name type (Op "..." ...))``; ``None`` for any other statement."""
+    found: set[str] = set()
+    waiting = [facts]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, str):
+            continue
+        waiting += node
+        if sexpr.head(node) not in _NO_EXPRESSIONS:
+            continue
+        call = node[4] if node[0] == "Assign" and len(node) == 5 else None
+        op = call[1] if isinstance(call, list) and sexpr.head(call) == "Op" and len(call) > 1 else None
+        if not isinstance(op, str) or not op.startswith('"'):
+            return None
+        found.add(op.strip('"'))
+    return frozenset(found)
 
 
 class _Expander:
