@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import Phase, find, settings
 
+import tilesat
 from tilesat.errors import TilesatError
-from tilesat.ir.nodes import Assign, EvalStmt, For, OpCall, Program, Return, Stmt, Var
+from tilesat.ir.nodes import Assign, EvalStmt, For, OpCall, Program, Return, Stmt, Var, Yield
+from tilesat.ir.verify import INPUT_PROPERTIES, require
 from tilesat.ir.walk import reads, walk
+from tilesat.lab.dropper import without_slot
 from tilesat.lab.generate import GeneratorConfig, RandomChoices, generate_program, random_program
+from tilesat.lab.reduce import reduced
 from tilesat.lab.shrink import ReplayedChoices, simplest
 from tilesat.lab.strategies import programs
 
@@ -94,3 +100,67 @@ def test_a_return_needs_a_store() -> None:
                 isinstance(s, (Assign, EvalStmt)) and "tile.store" in repr(s.value) for s in walk(function.body)
             )
             assert stores or not any(isinstance(stmt, Return) for stmt in function.body)
+
+
+PAIRS = """# pypto.program: Pairs
+import pypto.language as pl
+
+@pl.program
+class Pairs:
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(x: pl.Tensor[[8, 16], pl.FP32], y: pl.Tensor[[8, 16], pl.FP32], o: pl.Out[pl.Tensor[[8, 16], pl.FP32]], p: pl.Out[pl.Tensor[[8, 16], pl.FP32]]) -> tuple[pl.Tensor[[8, 16], pl.FP32], pl.Tensor[[8, 16], pl.FP32]]:
+        a: pl.Tile[[8, 16], pl.FP32] = pl.tile.load(x, [0, 0], [8, 16])
+        b: pl.Tile[[8, 16], pl.FP32] = pl.tile.load(y, [0, 0], [8, 16])
+        m: pl.Tile[[8, 16], pl.FP32] = pl.tile.add(a, b)
+        for i, (c, d) in pl.range(4, init_values=(m, a)):
+            e: pl.Tile[[8, 16], pl.FP32] = pl.tile.exp(c)
+            f: pl.Tile[[8, 16], pl.FP32] = pl.tile.neg(d)
+            u, v = pl.yield_(e, f)
+        r: pl.Tensor[[8, 16], pl.FP32] = pl.tile.store(u, [0, 0], o)
+        q: pl.Tensor[[8, 16], pl.FP32] = pl.tile.store(v, [0, 0], p)
+        return r, q
+"""  # noqa: E501
+
+
+def ops(program: Program) -> list[str]:
+    return [s.value.op for s in statements(program) if isinstance(s, Assign) and isinstance(s.value, OpCall)]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "left"),
+    [
+        # The other slot, what is only computed for it, and the result that it gives are left out.
+        ("tile.exp", ["tile.load", "tile.exp"]),
+        # One load stands for both operands.
+        ("tile.add", ["tile.load", "tile.add"]),
+        ("tile.store", ["tile.load", "tile.store"]),
+    ],
+)
+def test_what_a_condition_does_not_need_is_left_out(wanted: str, left: list[str]) -> None:
+    found = reduced(tilesat.parse(PAIRS), lambda program: wanted in ops(program), seconds=60.0)
+    assert ops(found) == left
+
+
+def test_slots_and_results_are_left_out_one_by_one() -> None:
+    def carries_and_returns(program: Program) -> bool:
+        loops = [stmt for stmt in statements(program) if isinstance(stmt, For)]
+        return any(len(loop.carries) >= 1 for loop in loops) and len(program.functions[0].returns) >= 1
+
+    found = reduced(tilesat.parse(PAIRS), carries_and_returns, seconds=60.0)
+    (loop,) = [stmt for stmt in statements(found) if isinstance(stmt, For)]
+    assert len(loop.carries) == len(loop.results) == 1
+    assert len(found.functions[0].returns) == 1
+    assert [len(stmt.values) for stmt in statements(found) if isinstance(stmt, (Yield, Return))] == [1, 1]
+
+
+def test_a_slot_of_a_branch_takes_along_what_reads_it() -> None:
+    text = PAIRS.replace("for i, (c, d) in pl.range(4, init_values=(m, a)):", "if n == 0:").replace("exp(c)", "exp(m)")
+    text = text.replace("neg(d)", "neg(a)").replace("x: pl.Tensor", "n: pl.Scalar[pl.INDEX], x: pl.Tensor", 1)
+    text = text.replace("        r: pl", "        else:\n            u, v = pl.yield_(m, a)\n        r: pl")
+    program = tilesat.parse(text)
+    require(program, INPUT_PROPERTIES)
+    first = without_slot(program.functions[0], 3, 0)
+    assert first is not None
+    assert first.body[-1] == Return((Var("o"), Var("q"))), "the tensor itself stands for what was stored into it"
+    assert [len(stmt.values) for stmt in walk(first.body) if isinstance(stmt, Yield)] == [1, 1]
+    assert "tile.exp" in ops(replace(program, functions=(first,))), "it is left out in a step of its own"

@@ -16,6 +16,7 @@ from tilesat.diagnostics import errors
 from tilesat.ir.nodes import (
     Assign,
     Block,
+    Carry,
     Const,
     EvalStmt,
     Expr,
@@ -23,22 +24,20 @@ from tilesat.ir.nodes import (
     FuncCall,
     Function,
     If,
-    OpCall,
+    Param,
     Program,
     Return,
-    Stmt,
     Submit,
-    Var,
     While,
-    Yield,
 )
-from tilesat.ir.types import TensorType, TileType, Type
 from tilesat.ir.verify import INPUT_PROPERTIES, verify
-from tilesat.ir.walk import blocks, map_own_exprs, map_types, reads, rename_expr, rename_type, variable_types, walk
+from tilesat.ir.walk import blocks, map_own_exprs, reads, walk
 from tilesat.ir.walk import with_blocks as with_new_blocks
+from tilesat.lab.dropper import Dropper, without_slot
 
+MOST_STAND_INS = 4
+"""How many earlier variables are tried in place of one."""
 _PROPERTIES = (*INPUT_PROPERTIES, "TypesConsistent")
-Names = dict[str, Expr]
 
 
 def reduced(program: Program, condition: Callable[[Program], bool], seconds: float) -> Program:
@@ -54,10 +53,11 @@ class _Reduction:
         self.seen = {str(program)}
 
     def run(self) -> Program:
+        quick = (self._functions, self._interfaces, self._chunks, self._unwrap, self._bounds)
+        thorough = (self._slots, self._results, self._stand_ins)
         changed = True
         while changed and time.monotonic() < self.deadline:
-            passes = (self._functions, self._interfaces, self._chunks, self._unwrap, self._bounds)
-            changed = sum(simplify() for simplify in passes) > 0
+            changed = sum(simplify() for simplify in quick) > 0 or sum(simplify() for simplify in thorough) > 0
         return self.best
 
     def _accept(self, candidate: Program | None) -> bool:
@@ -97,7 +97,7 @@ class _Reduction:
         return changed
 
     def _without(self, name: str, sites: range) -> Program | None:
-        return self._edited(name, lambda function: _Dropper(function, frozenset(sites)).run())
+        return self._edited(name, lambda function: Dropper(function, frozenset(sites)).run())
 
     def _unwrap(self) -> bool:
         """Put what a loop or branch does once in its place."""
@@ -140,6 +140,34 @@ class _Reduction:
                         break
         return changed
 
+    def _slots(self) -> bool:
+        """Leave out carried slots, and results of branches."""
+        changed = False
+        for name in [function.name for function in self.best.functions]:
+            for site, stmt in enumerate(list(walk(self.best.function(name).body))):
+                for position in reversed(range(len(stmt.results) if isinstance(stmt, (For, While, If)) else 0)):
+                    changed |= self._accept(self._edited(name, partial(without_slot, site=site, position=position)))
+        return changed
+
+    def _results(self) -> bool:
+        """Leave out single results of functions that nobody calls."""
+        changed = False
+        called = {callee for function in self.best.functions for callee in _callees(function)}
+        for name in [function.name for function in self.best.functions if function.name not in called]:
+            for position in reversed(range(len(self.best.function(name).returns))):
+                changed |= self._accept(self._edited(name, partial(_without_result, position=position)))
+        return changed
+
+    def _stand_ins(self) -> bool:
+        """Leave out statements for which something made before can stand, though it is no operand."""
+        changed = False
+        for name in [function.name for function in self.best.functions]:
+            for site in reversed(range(_size(self.best.function(name)))):
+                function = self.best.function(name)
+                edits = (partial(_stood_for, site=site, other=other) for other in _made_before(function, site))
+                changed |= any(self._accept(self._edited(name, edit)) for edit in edits)
+        return changed
+
     def _edited(self, name: str, edit: Callable[[Function], Function | None]) -> Program | None:
         functions = []
         for function in self.best.functions:
@@ -154,6 +182,38 @@ def _size(function: Function) -> int:
     return sum(1 for _ in walk(function.body))
 
 
+def _callees(function: Function) -> set[str]:
+    values = [stmt.value for stmt in walk(function.body) if isinstance(stmt, (Assign, EvalStmt))]
+    return {value.callee for value in values if isinstance(value, (FuncCall, Submit))}
+
+
+def _made_before(function: Function, site: int) -> list[str]:
+    """What was bound before the assignment at ``site``, of its type, the latest first."""
+    stmts = list(walk(function.body))[: site + 1]
+    last = stmts.pop() if stmts else None
+    if not isinstance(last, Assign):
+        return []
+    bound: list[Assign | Param | Carry] = list(function.params)
+    for stmt in stmts:
+        bound += [stmt] if isinstance(stmt, Assign) else stmt.carries if isinstance(stmt, (For, While)) else ()
+    names = [one.name for one in bound if one.type == last.type]
+    return names[: -MOST_STAND_INS - 1 : -1]
+
+
+def _stood_for(function: Function, site: int, other: str) -> Function | None:
+    return Dropper(function, frozenset({site}), stand_in=other).run()
+
+
+def _without_result(function: Function, position: int) -> Function:
+    """``function`` with one result less; nothing is returned where it was the only one."""
+    body = []
+    for stmt in function.body:
+        if isinstance(stmt, Return):
+            stmt = Return(stmt.values[:position] + stmt.values[position + 1 :])
+        body += [stmt] if not isinstance(stmt, Return) or stmt.values else []
+    return replace(function, body=tuple(body), returns=function.returns[:position] + function.returns[position + 1 :])
+
+
 def _void(program: Program, name: str) -> Program | None:
     """``program`` where ``name`` returns nothing and its callers make do without."""
     functions = []
@@ -162,7 +222,7 @@ def _void(program: Program, name: str) -> Program | None:
             body = tuple(stmt for stmt in function.body if not isinstance(stmt, Return))
             functions.append(replace(function, body=body, returns=()))
             continue
-        caller = _Dropper(function, frozenset(), bare=name).run()
+        caller = Dropper(function, frozenset(), bare=name).run()
         if caller is None:
             return None
         functions.append(caller)
@@ -192,7 +252,7 @@ def _without_param(program: Program, name: str, param: str) -> Program | None:
 
 
 def _unwrapped(function: Function, site: int, arm: int) -> Function | None:
-    return _Dropper(function, frozenset(), site, arm).run()
+    return Dropper(function, frozenset(), site, arm).run()
 
 
 def _with_loop(function: Function, site: int, header: For) -> Function:
@@ -210,143 +270,3 @@ def _with_loop(function: Function, site: int, header: For) -> Function:
         return tuple(out)
 
     return replace(function, body=block(function.body))
-
-
-class _Dropper:
-    """Drops the statements at ``sites``; puts arm ``arm`` of the structure at ``unwrap`` in its place.
-
-    Calls of ``bare`` lose what they bind.
-    """
-
-    def __init__(
-        self, function: Function, sites: frozenset[int], unwrap: int = -1, arm: int = 0, bare: str = ""
-    ) -> None:
-        self.bare = bare
-        self.function = function
-        self.sites = sites
-        self.unwrap = unwrap
-        self.arm = arm
-        self._site = -1
-        self._types = variable_types(function)
-        self._names: Names = {}
-        self._dead: set[str] = set()
-
-    def run(self) -> Function | None:
-        """What is left, ``None`` where that is no function."""
-        body = self._block(self.function.body)
-        if body is None:
-            return None
-        returned = next((stmt for stmt in reversed(body) if isinstance(stmt, Return)), None)
-        returns = () if returned is None else self.function.returns
-        if returned is not None and len(returned.values) != len(returns):
-            returns = tuple(self._types[value.name] for value in returned.values if isinstance(value, Var))
-        return replace(self.function, body=body, returns=returns)
-
-    def _block(self, stmts: Block) -> Block | None:
-        out: list[Stmt] = []
-        for stmt in stmts:
-            self._site += 1
-            made = self._stmt(stmt, self._site)
-            if made is None:
-                return None
-            out += made
-        return tuple(out)
-
-    def _stmt(self, stmt: Stmt, site: int) -> list[Stmt] | None:
-        if isinstance(stmt, (Yield, Return)):
-            return self._end(stmt, site)
-        needs_dead = any(name in self._dead for name in reads(stmt))
-        if site in self.sites or needs_dead:
-            return self._drop(stmt)
-        stmt = self._renamed(stmt)
-        if site == self.unwrap:
-            return self._inlined(stmt)
-        if self.bare and isinstance(stmt, Assign) and getattr(stmt.value, "callee", None) == self.bare:
-            self._dead.add(stmt.name)
-            return [EvalStmt(stmt.value)]
-        if not blocks(stmt):
-            return [stmt]
-        inner = []
-        for block in blocks(stmt):
-            new = self._block(block)
-            if new is None or not new:
-                return None
-            inner.append(new)
-        return [with_new_blocks(stmt, tuple(inner))]
-
-    def _end(self, stmt: Yield | Return, site: int) -> list[Stmt] | None:
-        dead = any(isinstance(value, Var) and value.name in self._dead for value in stmt.values)
-        if isinstance(stmt, Yield):
-            # A loop or branch that has nothing to give for a result is no program.
-            return None if dead else [self._renamed(stmt)]
-        if site in self.sites:
-            return []
-        kept = tuple(v for v in stmt.values if not (isinstance(v, Var) and v.name in self._dead))
-        return [self._renamed(replace(stmt, values=kept))] if kept else []
-
-    def _renamed(self, stmt: Stmt) -> Stmt:
-        if not self._names:
-            return stmt
-        stmt = map_own_exprs(stmt, lambda expr: rename_expr(expr, self._names))
-        return map_types(stmt, lambda name, type_: rename_type(type_, self._names))
-
-    def _drop(self, stmt: Stmt) -> list[Stmt]:
-        """Nothing in place of ``stmt``; what it bound is replaced or dead."""
-        self._site += sum(1 for block in blocks(stmt) for _ in walk(block))
-        if isinstance(stmt, Assign):
-            self._replace(stmt.name, self._substitute(stmt))
-        elif isinstance(stmt, (For, While)):
-            for carry, result in zip(stmt.carries, stmt.results, strict=True):
-                self._replace(result.name, carry.init)
-        elif isinstance(stmt, If):
-            for result in stmt.results:
-                self._replace(result.name, None)
-        return []
-
-    def _replace(self, name: str, value: Expr | None) -> None:
-        if value is None or (isinstance(value, Var) and value.name in self._dead):
-            self._dead.add(name)
-        else:
-            self._names[name] = rename_expr(value, self._names)
-
-    def _substitute(self, stmt: Assign) -> Expr | None:
-        """Something that can stand for what ``stmt`` binds: an operand of the same kind, the last one first."""
-        value = stmt.value
-        if isinstance(value, Var):
-            return value
-        if not isinstance(value, (OpCall, FuncCall, Submit)):
-            return None
-        alike = [arg for arg in value.args if isinstance(arg, Var) and self._is_like(arg.name, stmt.type)]
-        alive = [arg for arg in alike if arg.name not in self._dead]
-        if not alive:
-            return None
-        return alive[-1] if isinstance(stmt.type, TensorType) else alive[0]
-
-    def _is_like(self, name: str, type_: Type) -> bool:
-        mine = self._types.get(name)
-        if isinstance(mine, TensorType) and isinstance(type_, TensorType):
-            return mine.shape == type_.shape and mine.dtype == type_.dtype
-        if isinstance(mine, TileType) and isinstance(type_, TileType):
-            return mine.shape == type_.shape and mine.dtype == type_.dtype
-        return mine == type_
-
-    def _inlined(self, stmt: Stmt) -> list[Stmt] | None:
-        chosen = blocks(stmt)[self.arm]
-        skipped = sum(1 for block in blocks(stmt)[: self.arm] for _ in walk(block))
-        after = sum(1 for block in blocks(stmt)[self.arm + 1 :] for _ in walk(block))
-        self._site += skipped
-        if isinstance(stmt, For):
-            self._names[stmt.index] = stmt.start
-        if isinstance(stmt, (For, While)):
-            for carry in stmt.carries:
-                self._names[carry.name] = carry.init
-        results = stmt.results if isinstance(stmt, (For, While, If)) else ()
-        inner = self._block(chosen)
-        self._site += after
-        if inner is None:
-            return None
-        if inner and isinstance(inner[-1], Yield):
-            for result, value in zip(results, inner[-1].values, strict=True):
-                self._names[result.name] = value
-            inner = inner[:-1]
-        return list(inner)
