@@ -36,6 +36,7 @@ from tilesat.ir.nodes import (
     Yield,
 )
 from tilesat.ir.ops import OpInfo, op_info
+from tilesat.ir.remembered import remembered
 from tilesat.ir.types import TensorType, TileType, TupleType
 from tilesat.ir.walk import has_opaque, names_in, reads
 
@@ -83,20 +84,12 @@ def called(stmt: Stmt) -> Expr | None:
     return value if type(value) in _CALLS else None
 
 
+@remembered("_is_barrier")
 def is_barrier(stmt: Stmt) -> bool:
     """Whether ``stmt`` has an effect that nothing may be moved across.
 
     Writes to tiles and tensors are not barriers: they have versions of their own.
     """
-    try:
-        return stmt._is_barrier
-    except AttributeError:
-        found = _is_barrier(stmt)
-        object.__setattr__(stmt, "_is_barrier", found)
-        return found
-
-
-def _is_barrier(stmt: Stmt) -> bool:
     if has_opaque(stmt):
         return True
     call = called(stmt)

@@ -172,13 +172,9 @@ Call: TypeAlias = "OpCall | FuncCall | Submit"
 
 
 class _Memo:
-    """What is known of a statement once it was asked for (see :mod:`tilesat.ir.walk`); no part of its value."""
+    """Room for what is remembered of a statement (:mod:`tilesat.ir.remembered`); no part of its value."""
 
     __slots__ = ("_head", "_inner", "_is_barrier", "_reads")
-    _reads: tuple[str, ...]
-    _inner: frozenset[type]
-    _is_barrier: bool
-    _head: str
 
 
 @dataclass(frozen=True, slots=True)

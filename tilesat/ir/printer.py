@@ -43,6 +43,7 @@ from tilesat.ir.nodes import (
     While,
     Yield,
 )
+from tilesat.ir.remembered import remembered
 from tilesat.ir.spelling import ATOM, COMPARISON, NOT, PRECEDENCE, SIGN, format_float, level_of, op_spelling, quoted
 from tilesat.ir.types import (
     ArrayType,
@@ -457,13 +458,9 @@ def print_stmt(stmt: Stmt) -> str:
     return Printer().statement(stmt)
 
 
+@remembered("_head")
 def print_head(stmt: Stmt) -> str:
     """The first line of ``stmt`` in the printed form."""
-    try:
-        return stmt._head
-    except AttributeError:
-        inner = blocks(stmt)
-        head = with_blocks(stmt, tuple(() for _ in inner)) if inner else stmt
-        text = print_stmt(head).split("\n", 1)[0]
-        object.__setattr__(stmt, "_head", text)
-        return text
+    inner = blocks(stmt)
+    head = with_blocks(stmt, tuple(() for _ in inner)) if inner else stmt
+    return print_stmt(head).split("\n", 1)[0]

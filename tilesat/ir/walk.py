@@ -37,6 +37,7 @@ from tilesat.ir.nodes import (
     While,
     Yield,
 )
+from tilesat.ir.remembered import remembered
 from tilesat.ir.types import ArrayType, Shape, TensorType, TileType, TileView, TupleType, Type
 
 Rename = Mapping[str, Expr]
@@ -213,40 +214,32 @@ def names_in_type(type_: Type) -> Iterator[str]:
                 yield from names_in(dim)
 
 
+@remembered("_reads")
 def reads(stmt: Stmt) -> tuple[str, ...]:
     """Names ``stmt`` reads in its own expressions (not in its blocks, not in types), as often as they occur."""
-    try:
-        return stmt._reads
-    except AttributeError:
-        names = list(stmt.names) if isinstance(stmt, OpaqueStmt) else []
-        for expr in own_exprs(stmt):
-            _collect_names(expr, names)
-        found = tuple(names)
-        object.__setattr__(stmt, "_reads", found)
-        return found
+    names = list(stmt.names) if isinstance(stmt, OpaqueStmt) else []
+    for expr in own_exprs(stmt):
+        _collect_names(expr, names)
+    return tuple(names)
 
 
 _CALLS = (OpCall, FuncCall, Submit)
 
 
+@remembered("_inner")
 def inner_kinds(stmt: Stmt) -> frozenset[type]:
     """The classes of all expressions in ``stmt``, but for the call that an assignment or a bare call makes."""
-    try:
-        return stmt._inner
-    except AttributeError:
-        stack = list(own_exprs(stmt))
-        if isinstance(stmt, (Assign, EvalStmt)) and isinstance(stmt.value, _CALLS):
-            stack = list(_call_children(stmt.value))
-        kinds: set[type] = set()
-        while stack:
-            kind = type(node := stack.pop())
-            kinds.add(kind)
-            if (inner := _CHILDREN.get(kind)) is not None:
-                stack.extend(inner(node))
-        found = frozenset(kinds)
-        found = _KINDS.setdefault(found, found)
-        object.__setattr__(stmt, "_inner", found)
-        return found
+    stack = list(own_exprs(stmt))
+    if isinstance(stmt, (Assign, EvalStmt)) and isinstance(stmt.value, _CALLS):
+        stack = list(_call_children(stmt.value))
+    kinds: set[type] = set()
+    while stack:
+        kind = type(node := stack.pop())
+        kinds.add(kind)
+        if (inner := _CHILDREN.get(kind)) is not None:
+            stack.extend(inner(node))
+    found = frozenset(kinds)
+    return _KINDS.setdefault(found, found)
 
 
 _KINDS: dict[frozenset[type], frozenset[type]] = {}
