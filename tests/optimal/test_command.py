@@ -87,7 +87,8 @@ def test_explanations_as_data() -> None:
         ((*OPTIMAL, "--time-limit", "0"), "--time-limit"),
         ((*OPTIMAL, "--time-limit", "nan"), "the time limit is nan"),
         ((*OPTIMAL, "--time-limit", "soon"), "--time-limit"),
-        ((*OPTIMAL, "--pass", "orch", "--allow", "retarget_loads"), "--allow is about placing tiles"),
+        ((*OPTIMAL, "--pass", "orch", "--allow", "retarget_loads"), "'retarget_loads' is about placing tiles"),
+        ((*OPTIMAL, "--allow", "keep_inputs"), "'keep_inputs' is about sharing tensors, which this pass does not"),
         ((*OPTIMAL, "--pass", "orch", "--cost", "mine.py"), "--pass orch has no cost model 'mine.py'"),
     ],
 )

@@ -11,7 +11,6 @@ from tilesat.bridge.orch import run_patterns
 from tilesat.bridge.orch_stage import OrchContext
 from tilesat.extract.orch_cost import OrchMoves, OrchTraffic
 from tilesat.rules.catalogue import preset
-from tilesat.rules.orch_reuse import KEEP_INPUTS
 
 LOOP = """
 for i, (c,) in pl.range(10, init_values=({init},)):
@@ -96,10 +95,10 @@ def test_inputs_of_entries_are_overwritten_only_as_documented() -> None:
 
 @pytest.mark.parametrize("rules", ["reference", "optimal"])
 def test_callers_who_want_their_inputs_back(rules: str) -> None:
-    """ORC-1-03: one rule more, and no input of an entry is overwritten."""
+    """ORC-1-03: with option ``keep_inputs`` no input of an entry is overwritten."""
     before = program(BUMP, main("run(x: S, d: S) -> S", f"{loop('x', 'f', 0)}\nreturn f"))
     said(optimized(before, rules), "(In) is overwritten")
-    kept = optimized(before, preset(rules) + KEEP_INPUTS)
+    kept = optimized(before, rules, options=["keep_inputs"])
     said(kept, "it would overwrite an input")
     assert tilesat.validate(before, kept.program).ok
 

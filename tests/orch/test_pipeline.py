@@ -10,10 +10,11 @@ from click.testing import CliRunner, Result
 
 import tilesat
 from tests.corpus import DATA, kernel
+from tests.orch.test_optimal import loop
 from tests.orch.test_reuse import BUMP
 from tests.orch.texts import main as orchestration
 from tests.orch.texts import program
-from tilesat.bridge.orch import PATTERNS
+from tilesat.bridge.orch import OVERWRITTEN_INPUT, PATTERNS
 from tilesat.cli import main
 
 EXAMPLE = DATA / "orch_example" / "before.py"
@@ -59,6 +60,23 @@ def test_the_input_stays_as_it_is() -> None:
     text = str(before)
     tilesat.optimize(before, rules="optimal", hardware="910b")
     assert str(before) == text
+
+
+def test_each_pass_gets_the_options_that_are_about_it() -> None:
+    """``keep_inputs`` keeps the entry's input; ``retarget_loads`` is for the kernels."""
+    before = program(BUMP, orchestration("run(x: S, d: S) -> S", f"{loop('x', 'f', 0)}\nreturn f"))
+    options = ["retarget_loads", "keep_inputs"]
+    free = tilesat.optimize(before, rules="optimal", hardware="910b")
+    kept = tilesat.optimize(before, rules="optimal", hardware="910b", options=options)
+    assert any(d.check == OVERWRITTEN_INPUT for d in free.diagnostics)
+    assert not any(d.check == OVERWRITTEN_INPUT for d in kept.diagnostics)
+    assert tilesat.validate(before, kept.program).ok
+    with pytest.raises(tilesat.RuleError, match="'retarget_loads' is about placing tiles"):
+        tilesat.optimize_orch_tensors(before, rules="optimal", options=options)
+    with pytest.raises(tilesat.RuleError, match="'keep_inputs' is about sharing tensors"):
+        tilesat.infer_tile_memory_space(before, rules="optimal", options=options)
+    with pytest.raises(tilesat.RuleError, match="merges no buffers, so option 'keep_inputs' changes nothing"):
+        tilesat.optimize(before, rules=tilesat.preset("optimal").without("reuse", "offers"), options=["keep_inputs"])
 
 
 def test_a_model_of_its_own_for_orchestration() -> None:

@@ -8,6 +8,7 @@ small tensor of 8 by 16, ``L`` for a large one of 16 by 32, ``T``, ``H`` and ``Q
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from textwrap import dedent, indent
 
 import tilesat
@@ -57,10 +58,14 @@ def program(*functions: str, head: str = "") -> Program:
 
 
 def optimized(
-    before: Program, rules: str | RuleSet = "reference", *, cost: str | OrchCostModel = "traffic"
+    before: Program,
+    rules: str | RuleSet = "reference",
+    *,
+    cost: str | OrchCostModel = "traffic",
+    options: Sequence[str] = (),
 ) -> tilesat.PassResult:
     """The result of the pass on ``before``, which must mean what it meant."""
-    result = tilesat.optimize_orch_tensors(before, rules=rules, cost=cost)
+    result = tilesat.optimize_orch_tensors(before, rules=rules, cost=cost, options=options)
     gives_up = any(d.check == OVERWRITTEN_INPUT for d in result.diagnostics)
     validation = tilesat.validate(before, result.program, observe_inputs=not gives_up)
     assert validation.ok, f"{validation}\n{result.program}"

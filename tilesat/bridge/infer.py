@@ -129,7 +129,8 @@ def infer_tile_memory_space(
     check_jobs(jobs)
     chip = find_chip(hardware)
     search = SearchOptions(exact, time_limit, seed, explain)
-    inference = _Pass(allow(preset(rules), options), chip, cost, search, 1 if _is_listened_to() else jobs)
+    allowed = allow(preset(rules), options, tensors=False)
+    inference = _Pass(allowed, chip, cost, search, 1 if _is_listened_to() else jobs)
     with collector_paused():
         return inference.run(program, check=check, progress=progress)
 

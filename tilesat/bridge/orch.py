@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ from tilesat.ir.nodes import Program
 from tilesat.ir.types import Direction
 from tilesat.ir.verify import INPUT_PROPERTIES, require, verify
 from tilesat.ir_terms.session import Clock
-from tilesat.rules.catalogue import preset
+from tilesat.rules.catalogue import allow, preset
 from tilesat.rules.loading import unvouched
 from tilesat.rules.orch_reuse import OFFERS_FAMILY
 from tilesat.rules.rule import STAGES, RuleSet
@@ -55,6 +55,7 @@ def optimize_orch_tensors(
     rules: str | RuleSet = "reference",
     cost: str | OrchCostModel = "traffic",
     hardware: str | Hardware | None = None,
+    options: Iterable[str] = (),
     exact: bool = False,
     time_limit: float = 10.0,
     seed: int = 0,
@@ -69,12 +70,12 @@ def optimize_orch_tensors(
     ``progress`` is called with the number of patterns done and the name of the next.
 
     A merge may overwrite an In parameter of a function that nobody in the program calls, as the documents do (cases
-    O01, O37); a warning names it.
+    O01, O37); a warning names it. ``options`` may have ``keep_inputs``, with which no merge does that.
 
     Raises :class:`tilesat.VerifyError` for input without a required property, :class:`tilesat.RuleError` when the rules
-    fail, and :class:`tilesat.CostModelError` when the model does.
+    fail or an option is unknown, and :class:`tilesat.CostModelError` when the model does.
     """
-    chosen = preset(rules)
+    chosen = allow(preset(rules), options, places=False)
     chip = find_chip(hardware)
     start = time.perf_counter()
     require(program, INPUT_PROPERTIES)

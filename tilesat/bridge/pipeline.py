@@ -12,6 +12,7 @@ from tilesat.extract.cost import PRESETS, Cost
 from tilesat.extract.orch_cost import OrchCostModel
 from tilesat.ir.hardware import Hardware
 from tilesat.ir.nodes import Program
+from tilesat.rules.catalogue import allow, options_of_tensors, preset
 from tilesat.rules.rule import RuleSet
 
 
@@ -39,13 +40,17 @@ def optimize(
     Only the second uses ``jobs`` processes.
     """
     check_jobs(jobs)
-    preset = cost if isinstance(cost, str) and cost in PRESETS else "traffic"
-    model = orch_cost if orch_cost is not None else preset
+    names = tuple(options)
+    allow(preset(rules), names)
+    of_tensors = options_of_tensors(names)
+    priced = cost if isinstance(cost, str) and cost in PRESETS else "traffic"
+    model = orch_cost if orch_cost is not None else priced
     first = optimize_orch_tensors(
         program,
         rules=rules,
         cost=model,
         hardware=hardware,
+        options=of_tensors,
         exact=exact,
         time_limit=time_limit,
         seed=seed,
@@ -62,7 +67,7 @@ def optimize(
         rules=rules,
         cost=cost,
         hardware=hardware,
-        options=options,
+        options=[name for name in names if name not in of_tensors],
         exact=exact,
         time_limit=time_limit,
         seed=seed,

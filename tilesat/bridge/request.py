@@ -46,12 +46,10 @@ class Request:
         Raises :class:`tilesat.TilesatError` that names the option.
         """
         rules = preset(self.rules)
-        if self.options and self.pass_name == "orch":
-            raise TilesatError("--allow is about placing tiles, which --pass orch does not", hint="--pass infer or all")
         if self.jobs is not None and self.pass_name == "orch":
             text = "--jobs is about functions solved one by one, and --pass orch solves them together"
             raise TilesatError(text, hint="--pass infer or all")
-        allow(rules, self.options)
+        allow(rules, self.options, places=self.pass_name != "orch", tensors=self.pass_name != "infer")
         if not self._chooses(rules):
             given = {
                 "--cost": self.cost is not None,
@@ -96,7 +94,7 @@ class Request:
             "progress": progress,
         }
         if self.pass_name == "orch":
-            return optimize_orch_tensors(program, **arguments)
+            return optimize_orch_tensors(program, options=self.options, **arguments)
         run = infer_tile_memory_space if self.pass_name == "infer" else optimize
         return run(program, options=self.options, explain=self.explain, jobs=self.jobs_for(program), **arguments)
 

@@ -29,6 +29,7 @@ ORCH_TARGET_OF: Mapping[str, str] = MappingProxyType(
         "stale-next-trip": "launches",
         "clashing-inputs": "merges",
         "overwritten-inputs": "merges",
+        "keep-entry-inputs": "merges",
         "bar-read-after-write": "placed",
         "bar-shared-input": "buffers",
         "bar-shared-output": "arguments",

@@ -55,19 +55,38 @@ def optimal() -> RuleSet:
 @lru_cache(maxsize=1)
 def options() -> RuleSet:
     """What a user may allow or promise; each family is off in the presets."""
-    return RuleSet("options", (*levels.OPTIONS, *placement.OPTIONS))
+    return RuleSet("options", (*levels.OPTIONS, *placement.OPTIONS, *orch_reuse.OPTIONS))
 
 
-def allow(rules: RuleSet, names: Iterable[str]) -> RuleSet:
-    """``rules`` with the options of these names (see :func:`options`); they matter to placement only."""
+def options_of_tensors(names: Iterable[str]) -> tuple[str, ...]:
+    """Those of ``names`` that are options of the pass over tensors; others are about placing tiles."""
+    families = {rule.family for rule in orch_reuse.OPTIONS}
+    return tuple(name for name in names if name in families)
+
+
+def allow(rules: RuleSet, names: Iterable[str], *, places: bool = True, tensors: bool = True) -> RuleSet:
+    """``rules`` with the options of these names (see :func:`options`); a pass places tiles, shares tensors, or both.
+
+    Raises :class:`tilesat.RuleError` for an unknown one, and for one that would change nothing.
+    """
     known = list(dict.fromkeys(rule.family for rule in options()))
     chosen = list(dict.fromkeys(names))
     for name in chosen:
         if name not in known:
             raise RuleError(f"unknown option '{name}'", hint="one of " + ", ".join(known))
-    if chosen and not rules.has_stage("placement"):
+        does, what = (tensors, "sharing tensors") if options_of_tensors((name,)) else (places, "placing tiles")
+        if not does:
+            raise RuleError(f"option '{name}' is about {what}, which this pass does not", hint="leave it out")
+    of_tensors = options_of_tensors(chosen)
+    if len(chosen) > len(of_tensors) and not rules.has_stage("placement"):
         raise RuleError(
-            f"rule set '{rules.name}' places nothing, so it has no options", hint="use the preset 'optimal'"
+            f"rule set '{rules.name}' places nothing, so it has no options of placement",
+            hint="use the preset 'optimal'",
+        )
+    if of_tensors and not rules.has_stage("reuse"):
+        raise RuleError(
+            f"rule set '{rules.name}' merges no buffers, so option '{of_tensors[0]}' changes nothing",
+            hint="use a preset, or leave the option out",
         )
     return rules + options().only(*chosen) if chosen else rules
 

@@ -376,10 +376,10 @@ OFFERS: tuple[Rule, ...] = (
 )
 """What the optimal rules add: a choice at every launch instead of one for the kernel."""
 
-KEEP_INPUTS: tuple[Rule, ...] = (
+OPTIONS: tuple[Rule, ...] = (
     Rule(
         "keep-entry-inputs",
-        "keep-inputs",
+        "keep_inputs",
         "bars",
         "no merge overwrites an In parameter of a function that nobody in the program calls",
         """
@@ -390,4 +390,4 @@ KEEP_INPUTS: tuple[Rule, ...] = (
         ("ORC-1-03",),
     ),
 )
-"""For callers who want their inputs back: add it to a preset, ``reference() + KEEP_INPUTS``."""
+"""Opt-in, for callers who want their inputs back."""
