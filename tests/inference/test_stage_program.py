@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import tilesat
@@ -12,8 +14,8 @@ from tilesat.ir_terms.relations import BY_NAME, Role
 from tilesat.ir_terms.session import Session, Syntax
 from tilesat.lab.generate import random_program
 from tilesat.lab.targets import TARGETS
-from tilesat.rules.catalogue import preset
-from tilesat.rules.rule import Rule, RuleSet
+from tilesat.rules.catalogue import PRESETS, options, preset
+from tilesat.rules.rule import STAGES, Rule, RuleSet
 
 
 def rule(name: str, text: str, declares: str = "") -> Rule:
@@ -111,6 +113,27 @@ def test_only_what_the_loaded_rules_mention_is_declared() -> None:
     assert "(constructor Bin " not in commands
     assert "(relation flow-at" not in commands
     assert "(relation demand" not in commands
+
+
+def test_a_place_needs_the_sorts_that_it_has_in_it() -> None:
+    """Windows hold lists of expressions, whether or not the function has any."""
+    mine = replace(rule("mine", "(rule ((= c (Window b offsets shape))) ((may-reach b 1)))"), phase="contents")
+    commands = (preset("optimal") + mine).stage_program("placement", frozenset({"mine"})).serving(frozenset())
+    assert "(sort Exprs)" in commands
+    assert "(constructor Window (Content Exprs Exprs) Content)" in commands
+    result = tilesat.infer_tile_memory_space(random_program(4), rules=preset("optimal") + mine, hardware="910b")
+    assert (
+        result.program == tilesat.infer_tile_memory_space(random_program(4), rules="optimal", hardware="910b").program
+    )
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_rule_loads_alone(stage: str) -> None:
+    """Whatever is left out of a rule set, what is left is well-formed: all that a rule mentions is declared."""
+    shipped = {r.name: r for make in PRESETS.values() for r in make()} | {r.name: r for r in options()}
+    for one in (r for r in shipped.values() if r.phase in STAGES[stage]):
+        program = RuleSet("one", (one,)).stage_program(stage, frozenset({one.name}))
+        EGraph("\n".join(program.serving(frozenset())))
 
 
 def test_what_was_given_is_never_read_back(monkeypatch: pytest.MonkeyPatch) -> None:

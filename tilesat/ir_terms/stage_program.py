@@ -27,6 +27,12 @@ _TABLES = frozenset(
 )
 """What has rows only where facts or rules bring them. Handles of nodes and what users declare may always have some."""
 
+_COLUMNS = {
+    **{relation.name: _SORTS.intersection(relation.args) for relation in BY_NAME.values()},
+    **{term.name: _SORTS.intersection(term.args) for term in PLACES},
+}
+"""The sorts of syntax that relations and places have in them."""
+
 
 def names_in(text: str) -> frozenset[str]:
     """All words of egglog text."""
@@ -111,7 +117,8 @@ class StageProgram:
     def _commands(self, rules: Sequence[RuleText], given: frozenset[str] | None) -> list[str]:
         names = self._names(rules)
         terms = None if given is None else frozenset(_LOADED[name] for name in given if name in _LOADED)
-        declared = (syntax_program(names, terms), relations_program(self.stage, names))
+        sorts = frozenset[str]().union(*(_COLUMNS[name] for name in names if name in _COLUMNS))
+        declared = (syntax_program(names | sorts, terms), relations_program(self.stage, names))
         rulesets = [f"(ruleset {ruleset})" for ruleset in self.rulesets]
         return [*"\n".join(declared).split("\n"), *rulesets, *self.declares, *(rule.text for rule in rules)]
 
