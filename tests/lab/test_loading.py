@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ from click.testing import CliRunner
 
 import tilesat
 from tilesat.cli import main
+from tilesat.ir_terms import bounded
 from tilesat.lab.generate import GeneratorConfig, random_program
+from tilesat.lab.targets import TARGETS
 from tilesat.rules.loading import load_rules, unvouched
 
 SMALL = GeneratorConfig(max_statements=4, length=4)
@@ -88,6 +91,24 @@ def test_a_name_that_is_taken_is_told_with_the_line(tmp_path: Path) -> None:
     path.write_text(path.read_text(encoding="utf-8").replace('"mine"', '"merge-loads"'), encoding="utf-8")
     with pytest.raises(tilesat.RuleError, match=r"my_rules.py:5: rule 'merge-loads' is already in .*replace\(\)"):
         load_rules([str(path)])
+
+
+def test_rounds_that_take_ever_longer_are_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every round has five times the matches of the last, long before there are many rows; the cause is named.
+
+    Without its guard the rule makes a view equal to what it is a view of. It fires early; then others find more and
+    more windows of windows.
+    """
+    monkeypatch.setattr(bounded, "MOST_SECONDS", 0.0)
+    optimal = tilesat.preset("optimal")
+    view_back = optimal["view-back"]
+    endless = replace(view_back, text=view_back.text.replace("(equal-type h x)", "(view-at site h x)"))
+    program = TARGETS["views"].program(0)
+    usual = tilesat.infer_tile_memory_space(program, rules="optimal", hardware="910b")
+    watched = optimal.replace(replace(view_back, text=view_back.text + " "))
+    assert tilesat.infer_tile_memory_space(program, rules=watched, hardware="910b").program == usual.program
+    with pytest.raises(tilesat.RuleError, match=r"rule 'view-back' makes the graph grow without end: .* and took"):
+        tilesat.infer_tile_memory_space(program, rules=optimal.replace(endless), hardware="910b")
 
 
 def test_a_rule_that_feeds_itself_is_stopped(tmp_path: Path) -> None:

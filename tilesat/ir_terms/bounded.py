@@ -6,6 +6,7 @@ time; in between the graph is measured.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,6 @@ from tilesat.errors import RuleError
 if TYPE_CHECKING:
     from tilesat.ir_terms.egraph import EGraph
 
-ROUNDS_AT_A_TIME = 8
 MOST_ROUNDS = 1500
 """Rounds of one phase beyond which it counts as endless, with one more for each row that the program has."""
 
@@ -23,6 +23,13 @@ MOST_GROWTH = 40
 """How many times larger than at its start the graph may get within one phase, and :data:`FREE_ROWS` on top."""
 
 FREE_ROWS = 60_000
+MOST_SECONDS = 2.0
+"""How long one phase may take before it counts as endless, and :data:`SECONDS_A_ROW` for each row at its start.
+
+The shipped rules need a thousandth of that. Rules that match each other's results take ever longer for a round, long
+before the graph is large.
+"""
+SECONDS_A_ROW = 1e-3
 _NAMED = 3
 
 
@@ -50,37 +57,50 @@ class _Phase:
         self.suspects = suspects
         self.what = what
         self.rounds = 0
+        self.seconds = 0.0
+        self.fired: dict[str, None] = {}
         self.start = _rows(graph)
 
     def run(self) -> bool:
         """Run until nothing new comes; whether anything did."""
         was = self.rounds
         while True:
-            (output,) = self.graph.run(
-                f"(run-schedule (repeat {ROUNDS_AT_A_TIME} (run {self.ruleset})))", what=self.what
-            )
-            reports = [iteration.rule_set_report for iteration in output.report.iterations]
-            changed = sum(report.changed for report in reports)
-            self.rounds += changed
-            if not reports or not reports[-1].changed:
+            begin = time.perf_counter()
+            # One at a time: when rules match each other's results, a round may take five times as long as the last.
+            (output,) = self.graph.run(f"(run-schedule (run {self.ruleset}))", what=self.what)
+            self.seconds += time.perf_counter() - begin
+            (report,) = [iteration.rule_set_report for iteration in output.report.iterations] or [None]
+            if report is None or not report.changed:
                 return self.rounds > was
-            rows = _rows(self.graph)
-            if self.rounds > MOST_ROUNDS + self.start or rows > MOST_GROWTH * self.start + FREE_ROWS:
-                raise self._error(reports[-1], rows)
+            self.rounds += 1
+            found = _matches(report)
+            self.fired.update(dict.fromkeys(name for name in found if name in self.suspects))
+            if self._is_endless(rows := _rows(self.graph)):
+                raise self._error(found, rows)
 
-    def _error(self, report: Any, rows: int) -> RuleError:
-        found: Counter[str] = Counter()
-        for label, parts in report.rule_reports.items():
-            found[label.partition("#")[0]] += sum(part.num_matches for part in parts)
-        firing = [name for name, count in found.most_common() if count]
-        blamed = [name for name in firing if name in self.suspects] or firing
+    def _is_endless(self, rows: int) -> bool:
+        too_large = self.rounds > MOST_ROUNDS + self.start or rows > MOST_GROWTH * self.start + FREE_ROWS
+        return too_large or self.seconds > MOST_SECONDS + SECONDS_A_ROW * self.start
+
+    def _error(self, found: Counter[str], rows: int) -> RuleError:
+        firing = [name for name, _ in found.most_common()]
+        # What a rule of the user's has done may show in later rounds, in which others find more and more.
+        blamed = [name for name in firing if name in self.suspects] or list(self.fired) or firing
         names = ", ".join(f"'{name}'" for name in blamed[:_NAMED])
         who = f"rule {names} makes" if len(blamed) == 1 else f"rules {names} together make"
         return RuleError(
             f"{who} the graph grow without end: after {self.rounds} rounds of '{self.ruleset}' it has {rows} rows, "
-            f"{self.start} at the start",
+            f"{self.start} at the start, and took {self.seconds:.0f} s",
             hint="a rule may not feed itself with ever new terms or numbers; add a fact that bounds it",
         )
+
+
+def _matches(report: Any) -> Counter[str]:
+    """How many matches each rule found in a round, those that found some."""
+    found: Counter[str] = Counter()
+    for label, parts in report.rule_reports.items():
+        found[label.partition("#")[0]] += sum(part.num_matches for part in parts)
+    return +found
 
 
 def _rows(graph: EGraph) -> int:
