@@ -207,6 +207,73 @@ def test_a_tile_that_an_unmodelled_text_names_stays_under_its_name(text: str) ->
     assert "tile.assemble(at, at_Vec_Mat, [0, 0])" in body_of(result)
 
 
+OPEN = "pl.Tile[[16, 32], pl.FP32]"
+SHOWN = f"""
+u = pl.load(x, [0, 0], [16, 32])
+t: {OPEN} = pl.tile.exp(u)
+v: pl.Tile[[32, 16], pl.FP32] = pl.tile.transpose_view(t)
+"""
+"""A tile in Vec and a view that only Mat has."""
+
+
+@pytest.mark.parametrize(("written", "read"), [("t", "v"), ("v", "t"), ("v", "v")])
+@pytest.mark.parametrize("rules", ["reference", "optimal"])
+def test_a_tile_and_a_view_in_another_space_show_each_others_writes(written: str, read: str, rules: str) -> None:
+    """The view of a copy would show nothing of it: the tile moves for all its readers, and writes go back into it."""
+    result = infer(
+        f"{SHOWN}pl.tile.write({written}, [1, 0], s)\nk = pl.tile.read({read}, [1, 0])\npl.tensor.write(o, [0, 0], k)\n"
+        "r = pl.store(t, [0, 0], q)\nreturn r",
+        rules=rules,
+        hardware="910b",
+    )
+    if rules == "reference":
+        assert kinds(result) == ["rehome", "write-back"]
+        assert "tile.transpose_view(t_Mat)" in body_of(result)
+
+
+def test_what_is_written_before_the_view_is_made_needs_no_care() -> None:
+    """The copy for the view is made behind the write."""
+    result = infer(
+        SHOWN.replace("\nv:", "\npl.tile.write(t, [1, 0], s)\nv:")
+        + "e = pl.tile.exp(v)\nr = pl.store(t, [0, 0], o)\nreturn r"
+    )
+    assert kinds(result) == []
+
+
+def test_a_view_made_in_a_loop_shows_what_an_earlier_trip_wrote() -> None:
+    result = infer(
+        f"""
+        u = pl.load(x, [0, 0], [16, 32])
+        t: {OPEN} = pl.tile.exp(u)
+        for i, (k,) in pl.range(3, init_values=(s,)):
+            v: pl.Tile[[32, 16], pl.FP32] = pl.tile.transpose_view(t)
+            d = pl.tile.read(v, [0, 0])
+            pl.tile.write(t, [0, 0], d + k)
+            k1 = pl.yield_(d)
+        r = pl.store(t, [0, 0], o)
+        return r
+        """
+    )
+    assert "rehome" in kinds(result)
+
+
+def test_a_view_of_a_buffer_with_older_readers_is_refused() -> None:
+    """`t` is what `w` was before, and is read behind the write; it cannot move along with `w`."""
+    with pytest.raises(tilesat.ImpossibleError, match="looks at 'w', which is elsewhere and written later"):
+        infer(
+            f"""
+            u = pl.load(x, [0, 0], [16, 32])
+            t: {OPEN} = pl.tile.exp(u)
+            w: {OPEN} = pl.tile.assemble(t, u, [0, 0])
+            v: pl.Tile[[32, 16], pl.FP32] = pl.tile.transpose_view(w)
+            pl.tile.write(w, [0, 0], s)
+            e = pl.tile.exp(v)
+            r = pl.store(t, [0, 0], o)
+            return r
+            """
+        )
+
+
 # --------------------------------------------------------------------------------- Acc
 
 

@@ -151,6 +151,13 @@ f1 = pl.tile.fillpad_inplace(t, pad_value=pl.PadValue.zero)
 e = pl.tile.exp(f1)
 e2 = pl.tile.exp(tv)
 """,
+    "written after a view of it": f"""
+u = pl.load(x, [0, 0], [16, 32])
+t: {T} = pl.tile.exp(u)
+v: pl.Tile[[32, 16], pl.FP32] = pl.tile.transpose_view(t)
+pl.tile.write(t, [0, 0], s)
+e = pl.tile.exp(v)
+""",
     "block": f"t = pl.load(x, [0, 0], [16, 32])\nu = pl.load(y, [0, 0], [16, 32], target_memory=pl.Mem.Mat)\n"
     f"v: {T} = pl.tile.assemble(t, u, [0, 0])",
     "bias": f"{OPERANDS}c = pl.load(bias, [0, 0], [1, 32])\nm: {T} = pl.tile.matmul_bias(at, bt, c)",
@@ -211,6 +218,7 @@ NEEDS: dict[str, str] = {
     "rehome-written": "written",
     "rehome-source": "written view",
     "write-back": "written with a transposed view",
+    "rehome-viewed": "written after a view of it",
     "wrote-back": "written with a transposed view",
     "have-where-seen": "two slots",
     "have-clone": "two slots",

@@ -179,6 +179,13 @@ class PlanReader:
         for site, slot, name, number in sorted(needs, key=lambda row: row[:2]):
             self.plan.operands[site, slot] = copies.key(site, slot, name, number)
             self.plan.need_reasons[site, slot] = copies.why.get((site, slot, name, number), ())
+        for site, name in self.facts.get("torn-view", ()):
+            if (site, 0) in self.plan.operands:
+                view = print_stmt(self.index.sites[site])
+                raise ImpossibleError(
+                    f"'{view}' looks at '{name}', which is elsewhere and written later; a copy would not show that",
+                    hint="make the view after the write, or read the tile under the name of the written one",
+                )
 
     def path(self, site: int, name: str, target: MemorySpace) -> tuple[MemorySpace, ...] | None:
         source = self._seen[name]

@@ -40,6 +40,10 @@ class StaleReaders:
         self._latest = {group: self._latest_readers(names) for group, names in self._members.items()}
         self._in_loop: dict[tuple[str, int, int], bool] = {}
 
+    def is_read(self, name: str) -> bool:
+        """Whether anything but a view or alias that nobody reads looks at tile ``name``."""
+        return bool(self._readers.get(name))
+
     def _is_idle_view(self, site: int) -> bool:
         """Whether ``site`` makes a view or alias that nobody reads; asked from the last site to the first."""
         stmt = self.index.sites[site]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tilesat.ir.hardware import Hardware, move_path
@@ -158,13 +158,34 @@ class FactCollector:
         views = [name for name in self._tiles if self._is_bound_view(name)]
         anchored = {self.memory.group(name) for name in (*views, *self._named_in_text())}
         stale = StaleReaders(self.index, self.memory)
+        writes: dict[str, list[int]] = defaultdict(list)
         for site, position in stale.lingering():
             self._add("lingers", site, position)
             call = called(self.index.sites[site])
             assert isinstance(call, OpCall)
             name = next(names_in(call.args[position]))
+            writes[self.memory.group(name)].append(site)
             is_anchored = self.memory.group(name) in anchored or self._has_older_readers(name, site, stale)
             self._add("anchored" if is_anchored else "movable", name)
+        for name in filter(stale.is_read, views):
+            self._shown(self.index.definitions[name].site, writes, stale)
+
+    def _shown(self, site: int, writes: Mapping[str, list[int]], stale: StaleReaders) -> None:
+        """The view at ``site`` exists in one space: of a copy it would not show what is written to the tile later."""
+        call = called(self.index.sites[site])
+        assert isinstance(call, OpCall)
+        name = next(names_in(call.args[0]), None)
+        if name not in self._tile_set:
+            return
+        loops = self._loops_around(site)
+        later = [w for w in writes[self.memory.group(name)] if w > site or loops & self._loops_around(w)]
+        if later:
+            is_torn = any(self._has_older_readers(name, write, stale) for write in later)
+            self._add("torn-view" if is_torn else "shows-writes", site, name)
+
+    def _loops_around(self, site: int) -> set[int]:
+        around = self.index.ancestors(self.index.region_of[site])
+        return {region for region in around if self.index.regions[region].kind == "loop"}
 
     def _has_older_readers(self, name: str, site: int, stale: StaleReaders) -> bool:
         """Whether ``name`` shows what an op left in a buffer that is read after ``site`` under an older name."""

@@ -32,6 +32,7 @@ _FLAT: Mapping[str, Scene] = {
     "written_elsewhere": scenes_tiles.written_elsewhere,
     "scattered": scenes_tiles.scattered,
     "anchored_write": scenes_tiles.anchored_write,
+    "shown_write": scenes_tiles.shown_write,
     "block_from_elsewhere": scenes_tiles.block_from_elsewhere,
     "alias_read": scenes_tiles.alias_read,
     "copy_of_copy": scenes_tiles.copy_of_copy,

@@ -315,6 +315,26 @@ def anchored_write(b: Builder) -> None:
     return None
 
 
+def shown_write(b: Builder) -> None:
+    """A tile in Vec with a transposed view, which only Mat has; one of them is written, the other read."""
+    shape, dtype = b.shape(), b.matrix_dtype
+    if b.choices.integer(0, 1):
+        call = b.call("tile.muls", load(b, shape, dtype, None, Mem.Vec), _two(dtype))
+    else:
+        call = b.call("tile.full", shape, dtype=EnumConst(dtype), value=_two(dtype))
+    # Its author leaves the space open, as that of the view is not what the producer gives.
+    open_type = TileType(shape, dtype)
+    tile = b.add_tile(b.assign("t", open_type, call), open_type)
+    b.transposed.add(tile.buffer)
+    turned = b.tile(b.call("tile.transpose_view", tile), type_=TileType((shape[1], shape[0]), dtype), shares=tile)
+    if b.choices.chance(3):
+        use(b, turned)
+    written, read = (tile, turned) if b.choices.integer(0, 1) else (turned, tile)
+    b.effect(b.call("tile.write", written, [Const(0), Const(0)], _two(dtype)))
+    b.wrote(written, renamed=False)
+    use(b, read)
+
+
 def block_from_elsewhere(b: Builder) -> None:
     """A block assembled into a tile of another memory."""
     target = load(b, (32, 32), "FP32", None, b.choices.pick((Mem.Vec, Mem.Mat)))

@@ -58,6 +58,7 @@ TARGET_OF: Mapping[str, str] = MappingProxyType(
         "split-accumulate": "zeros",
         "split-sum-in-vec": "zeros",
         "rehome-written": "writes",
+        "rehome-viewed": "writes",
         "write-back": "writes",
         "wrote-back": "writes",
         "rehome-source": "writes",

@@ -54,7 +54,7 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
             _target("slots", "tiles carried and chosen across memories", "loaded_seed", "kept_or_new",
                     "mixed_carries", "operand_carry", "exchanged"),
             _target("writes", "in-place writes in the wrong memory", "scattered", "scattered", "seed_in_place",
-                    "written_elsewhere", "anchored_write", "block_from_elsewhere"),
+                    "written_elsewhere", "anchored_write", "shown_write", "block_from_elsewhere"),
             _target("copies", "copies, and what they may be shared by", "copy_of_copy", "own_move", "own_move",
                     "two_arms", "views_around"),
             _target("views", "views of views, windows of windows", "window_of_window", "view_back", "view_back",

@@ -129,6 +129,16 @@ RULES: tuple[Rule, ...] = (
         "INF-P2-01",
     ),
     _rule(
+        "rehome-viewed",
+        "a tile that is written after a view of it was made in another space moves there once, for all its readers",
+        """
+        (rule ((shows-writes site v) (reads site k v) (= c (seen v)) (= m (mask site k))
+               (= 0 (& m (<< 1 (space-of c)))) (op-at site op) (slot-first op k t) (hop (space-of c) t h))
+              ((decide (rehome v t))))
+        """,
+        "INF-P2-01",
+    ),
+    _rule(
         "write-back",
         "a tile that cannot move for all its readers gets back what was written to a copy",
         """

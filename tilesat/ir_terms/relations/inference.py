@@ -50,6 +50,8 @@ RELATIONS: tuple[Relation, ...] = (
         "tile that cannot move: a view of its buffer exists in its space only, or others see what it is",
     ),
     Relation("movable", (V,), SEED, "tile that can, among those that are read later after a write"),
+    Relation("shows-writes", (N, V), SEED, "view that one space has, its source, which is written later"),
+    Relation("torn-view", (N, V), SEED, "the same where older names of the source are read after the write"),
     Relation("splittable", (N,), SEED, "accumulating call without an initial-value condition"),
     Relation("without-tile", (N,), SEED, "call without a tile argument"),
     Relation("zero-fill", (V,), SEED, "variable bound by a fill with zero"),
