@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tests.corpus import case
-from tests.inference.texts import body_of
+from tests.inference.texts import body_of, kernel
 from tests.optimal.texts import OPERANDS, STAGED, becomes, place
 from tilesat.extract.count import count_program
 
@@ -230,3 +230,31 @@ return r
 """
     )
     assert body_of(place(body)).count("target_memory=pl.Mem.Vec") == 2
+
+
+@pytest.mark.parametrize("cost", BOTH)
+@pytest.mark.parametrize("kind", ["range", "parallel"])
+def test_an_extract_before_a_loop_that_may_not_run_stays_before_it(cost: str, kind: str) -> None:
+    """Its offset is only known at run time, so it must not be made where it was not; before the loop it was."""
+    body = f"""
+k = pl.tensor.read(row, [0, 0])
+c: pl.Scalar[pl.INDEX] = pl.cast(k, pl.INDEX)
+at = pl.tile.load(a, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Mat)
+bt = pl.tile.load(b, [0, 0], [64, 32], [64, 32], target_memory=pl.Mem.Mat)
+left = pl.tile.extract(at, 0, c, [16, 64], target_memory=pl.Mem.Left)
+right = pl.move(bt, target_memory=pl.Mem.Right)
+for i, (z,) in pl.{kind}(c, init_values=(o,)):
+    m = pl.tile.matmul(left, right)
+    r = pl.tile.store(m, [0, 0], z)
+    w = pl.yield_(r)
+return w
+"""
+    params = (
+        "a: pl.Tensor[[16, 64], pl.BF16], b: pl.Tensor[[64, 32], pl.BF16], row: pl.Tensor[[1, 1], pl.INT32], "
+        "o: pl.Out[pl.Tensor[[16, 32], pl.FP32]]"
+    )
+    result = place(kernel(body, params=params), cost=cost)
+    text = body_of(result)
+    assert text.index("tile.extract") < text.index("pl." + kind)
+    assert result.status == "optimal"
+    assert result.cost == result.reference_cost

@@ -137,8 +137,9 @@ class PlacementStage:
         if observer is not None:
             observer(function, function if cost > reference_cost else result, places)
         if cost > reference_cost:
-            # The input's own placement is among the choices, so a search that ends above it has failed it.
-            return Placed(function, reference_cost, reference_cost, solution.lower_bound, "heuristic")
+            # The input's own placement should be among the choices; where it is not, their bound is not one for it.
+            bound = min(solution.lower_bound, reference_cost)
+            return Placed(function, reference_cost, reference_cost, bound, "heuristic")
         decisions = placement_decisions(places, solution, elaborator, made, self._alternatives(places, solution))
         return Placed(result, cost, reference_cost, min(solution.lower_bound, cost), solution.status, decisions)
 

@@ -299,7 +299,8 @@ class PlacementCollector:
     def _fixed(self, site: int, name: str, call: OpCall) -> None:
         """Regions around the readers of ``name`` in front of which the call can be made.
 
-        Nothing is bound in them that it reads besides its source, and none keeps it from being made where it fails.
+        Nothing is bound in them that it reads besides its source, and none keeps it from being made where it fails: it
+        stands in front of them itself, or they run for sure.
         """
         names = {other for arg in call.args[1:] for other in names_in(arg)}
         names |= {other for _, value in (*call.kwargs, *call.attrs) for other in names_in(value)}
@@ -310,7 +311,8 @@ class PlacementCollector:
         around = {region for inner in regions for region in self.index.ancestors(inner)}
         for region in sorted(around | set(self.index.ancestors(self.index.region_of[site]))):
             is_fixed = not any(self.index.is_inside(other, region) for other in bound_in)
-            if is_fixed and (everywhere or self._surely_runs(region)):
+            stands_before = not self.index.is_inside(self.index.region_of[site], region)
+            if is_fixed and (everywhere or stands_before or self._surely_runs(region)):
                 self._add("fixed-in", site, region)
 
     def _surely_runs(self, region: int) -> bool:
