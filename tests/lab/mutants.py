@@ -78,6 +78,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("target-keyword", SPACE, "any", "(real s)", "(real $Vec)"),
     Mutant("rehome-written", GONE, "writes"),
     Mutant("write-back", GONE, "writes"),
+    Mutant("rehome-viewed", GONE, "writes"),
     Mutant("seen-where-it-went", GONE, "writes"),
     Mutant("split-sum-in-vec", GONE, "writes"),
     Mutant("peel-zero-fill", DROPPED, "seeds", "(zero-fill u)", ""),
