@@ -299,20 +299,18 @@ class PlacementCollector:
     def _fixed(self, site: int, name: str, call: OpCall) -> None:
         """Regions around the readers of ``name`` in front of which the call can be made.
 
-        Nothing is bound in them that it reads besides its source, and none keeps it from being made where it fails: it
-        stands in front of them itself, or they run for sure.
+        Nothing is bound in them that it reads besides its source, and it stands in front of them or they run for sure.
         """
         names = {other for arg in call.args[1:] for other in names_in(arg)}
         names |= {other for _, value in (*call.kwargs, *call.attrs) for other in names_in(value)}
         source = tile_source(call)
         everywhere = source is not None and is_sure(call, self.index.types[source], self.index)
         bound_in = [self.index.definitions[other].region for other in names if other in self.index.definitions]
-        regions = {self.index.region_of[reader] for reader in self._floats.all_readers(name)}
-        around = {region for inner in regions for region in self.index.ancestors(inner)}
-        for region in sorted(around | set(self.index.ancestors(self.index.region_of[site]))):
+        inner = {self.index.region_of[reader] for reader in (site, *self._floats.all_readers(name))}
+        for region in sorted({region for start in inner for region in self.index.ancestors(start)}):
             is_fixed = not any(self.index.is_inside(other, region) for other in bound_in)
-            stands_before = not self.index.is_inside(self.index.region_of[site], region)
-            if is_fixed and (everywhere or stands_before or self._surely_runs(region)):
+            is_new_there = self.index.is_inside(self.index.region_of[site], region) and not self._surely_runs(region)
+            if is_fixed and (everywhere or not is_new_there):
                 self._add("fixed-in", site, region)
 
     def _surely_runs(self, region: int) -> bool:
