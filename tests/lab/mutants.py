@@ -103,7 +103,6 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("take-own", SPACE, "any", "(accepts-space site k s)", ""),
     Mutant("take-copy", SPACE, "any", "(accepts-space site k t)", "(stop t)"),
     Mutant("read-in-place", REGION, "copies", "(ancestor r d n)", "(region r q n)"),
-    Mutant("read-in-place", BOUND, "views", "(<= born first)", "", "buffers bound later"),
     Mutant("move", SPACE, "any", "(may-reach c s) (move-edge s t)", "(may-reach c s) (stop t)"),
     Mutant("keep-from-outside", DROPPED, "any", "(live r c)", ""),
     Mutant("live-view", DROPPED, "copies", "(fixed-in site r)", ""),
