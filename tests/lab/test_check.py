@@ -50,6 +50,18 @@ def test_a_sound_rule_passes_with_its_share() -> None:
     assert report.warnings == ()
 
 
+def test_a_rule_that_leaves_a_function_without_a_placement_is_a_fault() -> None:
+    """The pass keeps the function as it was and says so; nothing of what the rule does could be judged."""
+    optimal = preset("optimal")
+    move = optimal["move"]
+    anywhere = replace(move, text=move.text.replace("(move-edge s t)", "(stop t)"))
+    found = check(optimal.replace(anywhere), examples=20, targets=["any"], shrink_seconds=15).counterexample
+    assert found is not None
+    assert found.fault.kind == "no result"
+    assert "stays as it is" in found.fault.message
+    assert found.rules == ("move",)
+
+
 def test_a_rule_that_never_fires_is_warned_of() -> None:
     rule = Rule("idle", "mine", "placement", "nothing", "(rule ((load-at s v g 123456)) ((owns v 9)))")
     rules = preset("optimal") + rule

@@ -42,6 +42,11 @@ class Decision:
     rejected_cost: float | None = None
     stage: str = "inference"
 
+    @property
+    def keeps_placement(self) -> bool:
+        """Whether it says that a function keeps its placement, because the rules leave no legal one."""
+        return self.kind == "stays" and self.stage == "placement"
+
     def of(self, function: str) -> Decision:
         """The same decision in a function that differs in name only."""
         if function == self.function:

@@ -170,7 +170,7 @@ def _measured(
         global_bytes=counts.loaded_bytes + counts.stored_bytes,
         statements=counts.statements,
         e_nodes=sum(len(places.choices.nodes) for _, _, places in graphs),
-        stays=sum(decision.kind == "stays" and decision.stage == "placement" for decision in result.decisions),
+        stays=sum(decision.keeps_placement for decision in result.decisions),
         total_seconds=spent,
         seconds=dict(result.timings),
         matches=dict(found.matches),

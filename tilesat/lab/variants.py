@@ -11,6 +11,7 @@ from tilesat.bridge.infer import infer_tile_memory_space
 from tilesat.bridge.place import PlaceElaborator
 from tilesat.bridge.placing import OBSERVER
 from tilesat.bridge.residency import strip_marks
+from tilesat.errors import SolveError
 from tilesat.extract.cost import Cost
 from tilesat.extract.graph import Choice
 from tilesat.extract.places import PlaceGraph
@@ -88,7 +89,8 @@ def variants(
     """Run ``rules`` over ``program`` once; the results by name, none of them verified.
 
     ``samples`` random legal placements are drawn with ``seed`` besides the cheapest one. Rule sets without placement
-    have one result. Raises what :func:`tilesat.infer_tile_memory_space` raises, but for the errors of a wrong result.
+    have one result. Raises what :func:`tilesat.infer_tile_memory_space` raises, but for the errors of a wrong result,
+    and :class:`tilesat.SolveError` for a function that keeps its placement: the rules have given it none.
     """
     drawer = _Drawer(samples, seed)
     token = OBSERVER.set(drawer)
@@ -105,6 +107,9 @@ def variants(
         )
     finally:
         OBSERVER.reset(token)
+    for decision in result.decisions:
+        if decision.keeps_placement:
+            raise SolveError(decision.text)
     impossible = sum(diagnostic.check == "impossible-move" for diagnostic in result.diagnostics)
     decided = list(result.decisions)
     documented = drawer.program(result.program, drawer.documented)
