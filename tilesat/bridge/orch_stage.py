@@ -79,6 +79,11 @@ class OrchContext:
     clock: Clock = field(default_factory=Clock)
     decisions: list[Decision] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    kept: frozenset[str] = field(init=False)
+    """Rules that nobody has vouched for, found once for all stages."""
+
+    def __post_init__(self) -> None:
+        self.kept = unvouched(self.rules)
 
     def facts(self, program: Program) -> ProgramFacts:
         start = time.perf_counter()
@@ -91,7 +96,7 @@ class OrchContext:
         """The e-graph of ``stage`` over ``rows``, all its phases run."""
         what = f"rule set '{self.rules.name}'"
         start = time.perf_counter()
-        with session(self.rules.stage_program(stage, unvouched(self.rules)), what=what) as graph:
+        with session(self.rules.stage_program(stage, self.kept), what=what) as graph:
             start = self.clock.add("load rules", start)
             graph.enter_rows(rows)
             start = self.clock.add("load facts", start)

@@ -116,12 +116,7 @@ _NO_EXPRESSIONS = frozenset(con.name for con in CONSTRUCTORS if con.sort not in 
 def _matched_calls(facts: Node) -> frozenset[str] | None:
     """The ops in ``(Assign site name type (Op "..." ...))``; ``None`` for any other statement."""
     found: set[str] = set()
-    waiting = [facts]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, str):
-            continue
-        waiting += node
+    for node in sexpr.lists(facts):
         if sexpr.head(node) not in _NO_EXPRESSIONS:
             continue
         call = node[4] if node[0] == "Assign" and len(node) == 5 else None

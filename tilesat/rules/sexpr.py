@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from tilesat.errors import RuleError
@@ -47,15 +48,16 @@ def head(node: Node) -> str | None:
     return None
 
 
-def heads(node: Node) -> frozenset[str]:
-    """Whatever ``node`` applies, itself and inside."""
-    found: set[str] = set()
+def lists(node: Node) -> Iterator[list[Node]]:
+    """``node`` and all lists inside it."""
     waiting = [node]
     while waiting:
         one = waiting.pop()
         if isinstance(one, list):
-            first = head(one)
-            if first is not None:
-                found.add(first)
+            yield one
             waiting += one
-    return frozenset(found)
+
+
+def heads(node: Node) -> frozenset[str]:
+    """Whatever ``node`` applies, itself and inside."""
+    return frozenset(first for one in lists(node) if (first := head(one)) is not None)
