@@ -273,10 +273,10 @@ RULES: tuple[Rule, ...] = (
     _rule(
         "slot-elsewhere",
         SLOTS,
-        "or where something that flows into it is produced, if the rest can be had there",
+        "or in any space in which all that flows into it can be had",
         """
         (rule ((slot-base l k b) (slot-flow l k p i) (slot-flow l k q j) (!= p q)
-               (flow-at p i v e) (flow-at q j w f) (content-own (Of v e) s) (may-reach (Of w f) s) (!= s b)
+               (flow-at p i v e) (flow-at q j w f) (may-reach (Of v e) s) (may-reach (Of w f) s) (!= s b)
                (carriable s))
               ((decide (slot-may l k s))))
         """,
