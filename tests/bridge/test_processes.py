@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -293,14 +293,17 @@ class Halves:
     """Halves even numbers; an odd one ends the process."""
 
     @contextmanager
-    def opened(self, clock: Clock) -> Iterator[Callable[[int], int]]:
-        def solve(number: int) -> int:
-            if number % 2:
+    def opened(self, clock: Clock) -> Iterator[Callable[[Sequence[int]], list[int]]]:
+        def solve(numbers: Sequence[int]) -> list[int]:
+            if any(number % 2 for number in numbers):
                 os._exit(1)
-            return number // 2
+            return [number // 2 for number in numbers]
 
         clock.seconds["halve"] = 1.0
         yield solve
+
+    def size(self, task: int) -> int:
+        return 1
 
     def sent(self) -> Self:
         return self

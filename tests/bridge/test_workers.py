@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Self
@@ -15,6 +15,7 @@ import pytest
 
 import tilesat
 from tilesat.bridge import workers
+from tilesat.bridge.bundles import MOST_TOGETHER
 from tilesat.bridge.workers import FEWEST_TASKS, solve_each
 from tilesat.ir_terms.session import Clock
 from tilesat.lab.scale import many_functions
@@ -28,17 +29,21 @@ class Squares:
     limit: int = 10_000
 
     @contextmanager
-    def opened(self, clock: Clock) -> Iterator[Callable[[int], int]]:
+    def opened(self, clock: Clock) -> Iterator[Callable[[Sequence[int]], list[int]]]:
         home = threading.get_ident()
 
-        def solve(number: int) -> int:
+        def solve(numbers: Sequence[int]) -> list[int]:
             assert threading.get_ident() == home, "a solver is used in the thread that opened it"
-            if number >= self.limit:
-                raise tilesat.SolveError(f"task {number}")
-            return number * number
+            for number in reversed(numbers):
+                if number >= self.limit:
+                    raise tilesat.SolveError(f"task {number}")
+            return [number * number for number in numbers]
 
         clock.seconds["square"] = 1.0
         yield solve
+
+    def size(self, task: int) -> int:
+        return MOST_TOGETHER // 3
 
     def sent(self) -> Self:
         raise AssertionError("nothing leaves this process")
@@ -66,6 +71,7 @@ def test_the_seconds_of_every_solver_count() -> None:
 
 
 def test_the_error_of_the_first_task_that_fails_is_raised() -> None:
+    """Also where it fails together with others, of which another is looked at first."""
     with pytest.raises(tilesat.SolveError, match=r"task 5$"):
         solve_each(list(range(2 * FEWEST_TASKS)), Squares(5), Clock())
 

@@ -8,6 +8,7 @@ import tilesat.lab.strategies
 from tilesat.ir.nodes import Program
 from tilesat.ir_terms.egraph import EGraph
 from tilesat.ir_terms.relations import BY_NAME, SPACE_NUMBERS, relations_program
+from tilesat.ir_terms.relations.base import kind_of
 from tilesat.ir_terms.schema import INGEST, syntax_program
 from tilesat.ir_terms.session import Syntax
 
@@ -60,7 +61,6 @@ READ = (
     *("op-at", "binds", "reads", "first-tile", "target", "same-as", "called", "projected"),
     *("iter-arg", "starts-from", "loop-result", "if-result", "yielded"),
 )
-KINDS = {"i64": "int", "String": "str"}
 GRAPH = EGraph("\n".join([syntax_program(), relations_program("inference", frozenset(READ)), RULES]))
 
 
@@ -80,8 +80,6 @@ def test_facts_of_the_syntax_are_what_its_terms_say(program: Program) -> None:
         )
         GRAPH.saturate(INGEST, "read")
         for name in READ:
-            relation = BY_NAME[name]
-            columns = [*relation.args, *([relation.output] if relation.output else [])]
-            found = GRAPH.table(name).read(*[KINDS[column] for column in columns])
+            found = GRAPH.table(name).read(*map(kind_of, BY_NAME[name].columns))
             assert sorted(found) == sorted(set(syntax.facts.get(name, []))), name
         GRAPH.pop()

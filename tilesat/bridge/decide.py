@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -39,45 +40,71 @@ class InferenceStage:
         self.clock = clock
         self.what = what
 
-    def run(self, function: Function) -> Inferred:
+    def run(self, functions: Sequence[Function]) -> list[Inferred]:
+        """What the rules make of each of ``functions``, which share an e-graph."""
         start = time.perf_counter()
-        encoded = encode_function(function, self.chip)
+        each = [encode_function(function, self.chip) for function in functions]
         self.clock.add("encode", start)
-        if not encoded.index.tile_names():
-            return Inferred(function)
-        plan = self._decide(encoded)
+        plans = self._decide([_Open(encoded) for encoded in each if encoded.index.tile_names()])
         start = time.perf_counter()
-        elaborator = Elaborator(encoded.index, plan)
-        result = elaborator.function()
-        decisions = plan_decisions(encoded.index, plan, elaborator)
+        found = []
+        for encoded in each:
+            plan = plans.get(encoded)
+            found.append(Inferred(encoded.index.function) if plan is None else _carried_out(encoded, plan))
         self.clock.add("elaborate", start)
-        return Inferred(result, decisions, _diagnostics(encoded, plan))
+        return found
 
-    def _decide(self, encoded: Encoded) -> Plan:
+    def _decide(self, each: list[_Open]) -> dict[Encoded, Plan]:
         """Run the rules; repeat while they rewrite what the analysis starts from (family ``legalize``)."""
-        start = time.perf_counter()
-        premises, facts = Premises(), encoded.rows()
-        read, resolve, structure = map(ruleset_of, ("read", "resolve", "structure"))
+        plans: dict[Encoded, Plan] = {}
         for rounds in count(1):
+            if not each:
+                return plans
             if rounds > MOST_ROUNDS:
                 raise SolveError(
-                    f"{self.what} rewrites '{encoded.index.function.name}' without end",
+                    f"{self.what} rewrites '{each[0].encoded.index.function.name}' without end",
                     hint="see the rules of family legalize",
                 )
-            self.session.enter(encoded, premises.rows(), before=(read,))
-            graph = self.session.graph
-            start = self.clock.add("load terms", start)
-            graph.saturate(read, ruleset_of("demand"), what=self.what)
-            graph.saturate_together(resolve, structure, what=self.what)
-            start = self.clock.add("saturate", start)
-            if not premises.learn(graph, facts):
-                break
-            start = self.clock.add("pull", start)
+            each = self._round(each, plans)
+        raise AssertionError("there is no last round")
+
+    def _round(self, each: list[_Open], plans: dict[Encoded, Plan]) -> list[_Open]:
+        """The functions about which the rules found something new; the others are done."""
+        start = time.perf_counter()
+        read, resolve, structure = map(ruleset_of, ("read", "resolve", "structure"))
+        self.session.enter_all([(one.encoded, one.premises.rows()) for one in each], before=(read,))
+        graph = self.session.graph
+        start = self.clock.add("load terms", start)
+        graph.saturate(read, ruleset_of("demand"), what=self.what)
+        graph.saturate_together(resolve, structure, what=self.what)
+        start = self.clock.add("saturate", start)
+        tables = self.session.tables()
+        again = [one for one, its in zip(each, tables, strict=True) if one.premises.learn(its, one.encoded.rows())]
+        start = self.clock.add("pull", start)
+        if len(again) == len(each):
+            return again
         graph.saturate(*map(ruleset_of, ("flows", "needs", "layout")), what=self.what)
         start = self.clock.add("saturate", start)
-        plan = PlanReader(graph, encoded, premises, self.chip).read()
+        for one, its in zip(each, self.session.tables(), strict=True):
+            if one not in again:
+                plans[one.encoded] = PlanReader(its, one.encoded, one.premises, self.chip).read()
         self.clock.add("pull", start)
-        return plan
+        return again
+
+
+@dataclass(slots=True, eq=False)
+class _Open:
+    """A function that is not decided, and what earlier rounds decided of it."""
+
+    encoded: Encoded
+    premises: Premises = field(default_factory=Premises)
+
+
+def _carried_out(encoded: Encoded, plan: Plan) -> Inferred:
+    elaborator = Elaborator(encoded.index, plan)
+    result = elaborator.function()
+    decisions = plan_decisions(encoded.index, plan, elaborator)
+    return Inferred(result, decisions, _diagnostics(encoded, plan))
 
 
 def _diagnostics(encoded: Encoded, plan: Plan) -> list[Diagnostic]:

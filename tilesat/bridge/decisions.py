@@ -67,7 +67,11 @@ def plan_decisions(index: FunctionIndex, plan: Plan, elaborated: Elaborator) -> 
         decision = Decision(function, kind, subject, text, place_of(index, site), rules)
         listed.append(((site, rank), decision))
 
-    for name, space in plan.spaces.items():
+    def bound(item: tuple[str, object]) -> tuple[int, str, int]:
+        definition = index.definitions[item[0]]
+        return definition.site, definition.how, definition.position
+
+    for name, space in sorted(plan.spaces.items(), key=bound):
         type_ = index.types[name]
         stated = type_.space if isinstance(type_, TileType) else None
         was = "" if stated is space else f" (was {stated.value if stated else 'open'})"
@@ -76,7 +80,7 @@ def plan_decisions(index: FunctionIndex, plan: Plan, elaborated: Elaborator) -> 
     for name, rules in plan.retargets.items():
         text = f"{name} is produced in {plan.spaces[name].value}"
         add(index.definitions[name].site, 1, "retarget", name, text, rules)
-    for (name, space), rules in plan.clones.items():
+    for (name, space), rules in sorted(plan.clones.items()):
         add(
             index.definitions[name].site,
             2,

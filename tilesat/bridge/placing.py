@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 
@@ -115,15 +115,23 @@ class PlacementStage:
         self._deadline = time.monotonic() + (options.time_limit if seconds is None else seconds)
         self._bound = 0.0
 
-    def run(self, task: PlacementTask) -> Placed:
-        """The function of ``task`` in its cheapest placement, never dearer than it is."""
-        function = task.function
-        index = FunctionIndex(function) if task.syntax is None else task.syntax.index
+    def run(self, tasks: Sequence[PlacementTask]) -> list[Placed]:
+        """Each function in its cheapest placement, never dearer than it is; they share an e-graph."""
+        each = [(task, task.syntax or Syntax.of(task.function)) for task in tasks]
+        open_ = [(task, syntax) for task, syntax in each if syntax.index.tile_names()]
+        places = iter(self._places(open_))
+        return [
+            self._placed(next(places)) if syntax.index.tile_names() else self._unchanged(syntax.index)
+            for _, syntax in each
+        ]
+
+    def _unchanged(self, index: FunctionIndex) -> Placed:
+        cost = indexed_cost(index, self.model)
+        return Placed(index.function, cost, cost, cost, "optimal")
+
+    def _placed(self, places: PlaceGraph) -> Placed:
+        index, function = places.index, places.index.function
         reference_cost = indexed_cost(index, self.model)
-        unchanged = Placed(function, reference_cost, reference_cost, reference_cost, "optimal")
-        if not index.tile_names():
-            return unchanged
-        places = self.places(task)
         try:
             fitting = self._fitting(places, index)
         except SolveError as error:
@@ -156,22 +164,31 @@ class PlacementStage:
             return None
         return Alternatives(places.choices, solution.choice, options.time_limit, options.seed)
 
-    def places(self, task: PlacementTask) -> PlaceGraph:
-        """The choice graph of a function, priced."""
+    def _places(self, tasks: Sequence[tuple[PlacementTask, Syntax]]) -> list[PlaceGraph]:
+        """The choice graph of each function, priced."""
+        if not tasks:
+            return []
         start = time.perf_counter()
-        syntax = task.syntax or Syntax.of(task.function)
-        index, memory = syntax.index, syntax.memory
-        facts = PlacementCollector(index, memory, self.chip, task.free, task.made, task.standing).rows
+        each = [
+            Encoded(
+                syntax,
+                PlacementCollector(syntax.index, syntax.memory, self.chip, task.free, task.made, task.standing).rows,
+            )
+            for task, syntax in tasks
+        ]
         start = self.clock.add("encode", start)
-        self.session.enter(Encoded(syntax, facts))
+        self.session.enter_all([(encoded, {}) for encoded in each])
         start = self.clock.add("load terms", start)
         self.session.graph.saturate(*map(ruleset_of, ("read", "contents", "placement")), what="placement")
         start = self.clock.add("saturate", start)
-        places = PlaceGraph(self.session.graph, facts, index, memory, self.model)
-        # The choice graph has all that the search needs; what was read from the e-graph can go.
+        found = [
+            PlaceGraph(tables, encoded.facts, encoded.index, encoded.syntax.memory, self.model)
+            for tables, encoded in zip(self.session.tables(), each, strict=True)
+        ]
+        # The choice graphs have all that the search needs; what was read from the e-graph can go.
         self.session.graph.forget()
         self.clock.add("pull", start)
-        return places
+        return found
 
     def _fitting(self, places: PlaceGraph, index: FunctionIndex) -> _Made | None:
         """The cheapest result found that needs no more of a memory than there is, or than the input needs."""

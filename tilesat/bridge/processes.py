@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from tilesat.bridge.bundles import bundled, solved
 from tilesat.bridge.collector import collector_paused
 from tilesat.bridge.sending import ALONE, packed, unsendable
 from tilesat.bridge.workers import Work
@@ -28,7 +29,7 @@ from tilesat.ir_terms.session import Clock
 Task = TypeVar("Task")
 Found = TypeVar("Found")
 
-BATCH = 8
+BATCH = 32
 """Tasks that go out together: sending them one by one takes longer."""
 
 BATCHES_EACH = 4
@@ -95,7 +96,7 @@ def _solve(message: _Message, batch: bytes) -> bytes:
     with collector_paused():
         work, tasks = _received(message), pickle.loads(batch)
         with work.opened(clock) as solve:
-            found = [solve(task) for task in tasks]
+            found = [one for together in bundled(tasks, work.size) for one in solved(solve, together)]
         return packed((found, clock), "a result")
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tilesat.bridge.bundles import MOST_TOGETHER
 from tilesat.bridge.decide import InferenceStage, Inferred
 from tilesat.bridge.placing import Placed, PlacementStage, PlacementTask, SearchOptions
 from tilesat.extract.cost import CheckedModel, Cost, cost_model
 from tilesat.extract.user_cost import is_model_file
 from tilesat.ir.hardware import Hardware
 from tilesat.ir.nodes import Function
+from tilesat.ir.walk import walk
 from tilesat.ir_terms.session import Clock, Session, session
 from tilesat.ir_terms.stage_program import StageProgram
 from tilesat.rules.loading import located, unvouched
@@ -46,6 +48,15 @@ class StageRules:
         clock.add("load rules", start)
         return found
 
+    def size(self, function: Function) -> int:
+        """What ``function`` takes of an e-graph that several share, in statements.
+
+        Rules that nobody has vouched for get an e-graph for each: they may bring together what is not.
+        """
+        if self.program.kept:
+            return MOST_TOGETHER
+        return sum(1 for _ in walk(function.body))
+
     @contextmanager
     def session(self, clock: Clock) -> Iterator[Session]:
         """The e-graph of the stage; the time to get it counts as loading rules."""
@@ -63,10 +74,14 @@ class InferenceWork:
     chip: Hardware | None
 
     @contextmanager
-    def opened(self, clock: Clock) -> Iterator[Callable[[Function], Inferred]]:
+    def opened(self, clock: Clock) -> Iterator[Callable[[Sequence[Function]], list[Inferred]]]:
         """A solver for the thread that opens it."""
         with self.rules.session(clock) as graph:
             yield InferenceStage(graph, self.chip, clock, f"rule set '{self.rules.name}'").run
+
+    def size(self, task: Function) -> int:
+        """Its statements."""
+        return self.rules.size(task)
 
     def sent(self) -> InferenceWork:
         """What another process is told."""
@@ -94,12 +109,16 @@ class PlacementWork:
     deadline: float | None = None
 
     @contextmanager
-    def opened(self, clock: Clock) -> Iterator[Callable[[PlacementTask], Placed]]:
+    def opened(self, clock: Clock) -> Iterator[Callable[[Sequence[PlacementTask]], list[Placed]]]:
         """A solver for the thread that opens it."""
         model = cost_model(self.cost, self.chip) if self.model is None else self.model
         with self.rules.session(clock) as graph:
             seconds = self.options.time_limit if self.deadline is None else self.deadline - time.time()
             yield PlacementStage(graph, self.chip, model, self.options, clock, seconds).run
+
+    def size(self, task: PlacementTask) -> int:
+        """The statements of its function."""
+        return self.rules.size(task.function)
 
     def sent(self) -> PlacementWork:
         """What another process is told: the time limit is one for all of them, and starts now."""

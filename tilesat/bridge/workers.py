@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -12,6 +11,7 @@ from contextvars import copy_context
 from functools import lru_cache
 from typing import Generic, Protocol, TypeVar
 
+from tilesat.bridge.bundles import bundled, let_go, solved
 from tilesat.errors import TilesatError
 from tilesat.ir_terms.session import Clock
 
@@ -29,8 +29,12 @@ MOST_THREADS = 4
 class Work(Protocol[_Task, _Found]):
     """What is to be done to each task."""
 
-    def opened(self, clock: Clock) -> AbstractContextManager[Callable[[_Task], _Found]]:
-        """A solver, for the thread that opens it; its seconds go to ``clock``."""
+    def opened(self, clock: Clock) -> AbstractContextManager[Callable[[Sequence[_Task]], Sequence[_Found]]]:
+        """A solver of tasks that go together, for the thread that opens it; its seconds go to ``clock``."""
+        ...
+
+    def size(self, task: _Task) -> int:
+        """The statements of ``task``: small ones go together."""
         ...
 
     def sent(self) -> Work[_Task, _Found]:
@@ -76,7 +80,7 @@ def solve_each(
 
         return solve_in_processes(tasks, work, clock, jobs, started)
     job = _Job(tasks, work, started)
-    threads = min(MOST_THREADS, os.cpu_count() or 1) if many else 1
+    threads = min(MOST_THREADS, os.cpu_count() or 1, job.most_workers) if many else 1
     helpers: list[Future[None]] = [_pool().submit(copy_context().run, _help, job) for _ in range(threads - 1)]
     job.work()
     for helper in helpers:
@@ -94,24 +98,26 @@ def _pool() -> ThreadPoolExecutor:
 
 def _help(job: _Job[Task, Found]) -> None:
     """In another thread: work, and let go of the e-graph of what failed, which no other thread can do."""
-    error = job.work()
-    while error is not None:
-        traceback.clear_frames(error.__traceback__)
-        error = error.__cause__ or error.__context__
+    let_go(job.work())
 
 
 class _Job(Generic[Task, Found]):
     """Tasks that threads take one after the other."""
 
     def __init__(self, tasks: Sequence[Task], work: Work[Task, Found], started: Callable[[Task], None] | None) -> None:
-        self.tasks = tasks
         self.clocks: list[Clock] = []
         self._work = work
         self._started = started
         self._lock = threading.Lock()
         self._next = 0
-        self._found: dict[int, Found] = {}
+        self._bundles = list(bundled(tasks, work.size))
+        self._found: dict[int, Sequence[Found]] = {}
         self._failed: dict[int, BaseException] = {}
+
+    @property
+    def most_workers(self) -> int:
+        """How many can have something to do."""
+        return max(1, len(self._bundles))
 
     def work(self) -> BaseException | None:
         """Solve what is left, until nothing is or something failed; what that was."""
@@ -123,7 +129,7 @@ class _Job(Generic[Task, Found]):
         try:
             with self._work.opened(clock) as solve:
                 while number is not None:
-                    self._found[number] = solve(self.tasks[number])
+                    self._found[number] = solved(solve, self._bundles[number])
                     number = self._take()
         except BaseException as error:
             self._failed[-1 if number is None else number] = error
@@ -132,15 +138,20 @@ class _Job(Generic[Task, Found]):
 
     def _take(self) -> int | None:
         with self._lock:
-            if self._failed or self._next == len(self.tasks):
+            if self._failed or self._next == len(self._bundles):
                 return None
             number, self._next = self._next, self._next + 1
             if self._started is not None:
-                self._started(self.tasks[number])
+                for task in self._bundles[number]:
+                    self._started(task)
             return number
 
     def results(self) -> list[Found]:
         """What was found, in order; raises what failed first in the order of the tasks."""
         if self._failed:
-            raise self._failed[min(self._failed)]
-        return [self._found[number] for number in range(len(self.tasks))]
+            try:
+                raise self._failed[min(self._failed)]
+            finally:
+                # Whoever catches it lets go of the e-graph; a cycle would be found by any thread.
+                self._failed.clear()
+        return [found for number in range(len(self._bundles)) for found in self._found[number]]

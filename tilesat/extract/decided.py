@@ -11,27 +11,21 @@ from tilesat.ir.hardware import Hardware, move_path
 from tilesat.ir.index import FunctionIndex
 from tilesat.ir.printer import print_stmt
 from tilesat.ir.types import MemorySpace
-from tilesat.ir_terms.egraph import EGraph
+from tilesat.ir_terms.bundle import Tables
 from tilesat.ir_terms.encode import Rows
 from tilesat.ir_terms.relations import BY_NAME, SPACE_NUMBERS, SPACES
+from tilesat.ir_terms.relations.base import SLOTS, kind_of
 from tilesat.ir_terms.session import Encoded
-from tilesat.rules.moves import SLOTS
-
-_KINDS = {"i64": "int", "String": "str"}
 
 
-def read_decision(graph: EGraph, name: str) -> list[tuple[Any, ...]]:
+def read_decision(graph: Tables, name: str) -> list[tuple[Any, ...]]:
     """All rows of relation or function ``name``, columns converted."""
-    relation = BY_NAME[name]
-    columns = [*relation.args, *([relation.output] if relation.output else [])]
-    return graph.table(name).read(*[_KINDS[column] for column in columns])
+    return graph.table(name).read(*map(kind_of, BY_NAME[name].columns))
 
 
-def read_reasons(graph: EGraph, name: str) -> dict[tuple[Any, ...], Reasons]:
+def read_reasons(graph: Tables, name: str) -> dict[tuple[Any, ...], Reasons]:
     """Which rules made each row of decision ``name``."""
-    relation = BY_NAME[name]
-    columns = [*relation.args, *([relation.output] if relation.output else [])]
-    rows = graph.table(f"why-{name}").read(*[_KINDS[column] for column in columns], "strings")
+    rows = graph.table(f"why-{name}").read(*map(kind_of, BY_NAME[name].columns), "strings")
     return {row[:-1]: row[-1] for row in rows}
 
 
@@ -58,7 +52,7 @@ class Premises:
             "rehomed": [*sorted(self.rehomes)],
         }
 
-    def learn(self, graph: EGraph, facts: Rows) -> bool:
+    def learn(self, graph: Tables, facts: Rows) -> bool:
         """Take over the rewrites that ``graph`` decided over ``facts``; whether there was a new one."""
         before = self.rows()
         remedies = read_decision(graph, "remedy")
@@ -82,7 +76,7 @@ class Premises:
         self._keep_to_buffers(graph, facts)
         return before != self.rows()
 
-    def _keep_to_buffers(self, graph: EGraph, facts: Rows) -> None:
+    def _keep_to_buffers(self, graph: Tables, facts: Rows) -> None:
         """A grounded slot keeps the space its init has now; what goes back into a buffer goes where that is now."""
         if not self.grounded and not self.splits and not self.write_backs:
             return
@@ -102,7 +96,7 @@ class Premises:
 class PlanReader:
     """Assembles the :class:`Plan` of a function from the decisions in its e-graph."""
 
-    def __init__(self, graph: EGraph, encoded: Encoded, premises: Premises, chip: Hardware | None) -> None:
+    def __init__(self, graph: Tables, encoded: Encoded, premises: Premises, chip: Hardware | None) -> None:
         self.graph = graph
         self.index: FunctionIndex = encoded.index
         self.facts = encoded.rows()

@@ -17,23 +17,27 @@ from tilesat.ir.memory import MemorySSA, called, is_barrier
 from tilesat.ir.nodes import Assign, Expr, OpCall, Stmt
 from tilesat.ir.ops import op_info
 from tilesat.ir.types import MemorySpace, TileType
+from tilesat.ir_terms.bundle import Tables
 from tilesat.ir_terms.decode import Decoder
-from tilesat.ir_terms.egraph import EGraph
 from tilesat.ir_terms.encode import Rows
 from tilesat.ir_terms.facts import LOAD
 from tilesat.ir_terms.placement_facts import NAMED_SLOT
 from tilesat.ir_terms.relations import SPACES
+from tilesat.ir_terms.relations.base import kind_of
 from tilesat.ir_terms.relations.placement import WAYS
 
 _SCALE_SPACES = frozenset({MemorySpace.LeftScale, MemorySpace.RightScale})
-_KINDS = {"i64": "int", "String": "str"}
+
+
+def _but_last(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return row[:-1]
 
 
 class PlaceGraph:
     """Builds the :class:`ChoiceGraph`; keeps what elaboration needs to know of contents and operands."""
 
     def __init__(
-        self, graph: EGraph, facts: Rows, index: FunctionIndex, memory: MemorySSA, model: CheckedModel
+        self, graph: Tables, facts: Rows, index: FunctionIndex, memory: MemorySSA, model: CheckedModel
     ) -> None:
         self.egraph = graph
         self.facts = facts
@@ -131,18 +135,21 @@ class PlaceGraph:
             self.members[content].append((name, version))
 
     def _read_classes(self) -> None:
-        for name, space, value in self.egraph.table("Own").read("str", "int", "class"):
+        """Number the classes in an order that does not depend on that of egglog's rows."""
+        for name, space, value in sorted(self.egraph.table("Own").read("str", "int", "class"), key=_but_last):
             self.own_class[name, space] = self._class(value, f"{name} in {SPACES[space].value}")
-        for content, space, layout, region, value in self.egraph.table("At").read(
-            "class", "int", "int", "int", "class"
-        ):
+        order = {content: number for number, content in enumerate(self.members)}
+        places = self.egraph.table("At").read("class", "int", "int", "int", "class")
+        for content, *key, value in sorted(places, key=lambda row: (order.get(row[0], len(order)), row[1:-1])):
+            space, layout, region = key
             label = f"{self._holder(content)} in {SPACES[space].value} for region {region}"
             number = self._class(value, label)
             self.at[number] = (content, space, layout, region)
-        for site, slot, value in self.egraph.table("UseOf").read("int", "int", "class"):
+        for site, slot, value in sorted(self.egraph.table("UseOf").read("int", "int", "class"), key=_but_last):
             self.operand_class[site, slot] = self._class(value, f"operand {slot} of site {site}")
             self._operands[site].append(slot)
-        for site, slot, space, value in self.egraph.table("FlowOf").read("int", "int", "int", "class"):
+        flows = self.egraph.table("FlowOf").read("int", "int", "int", "class")
+        for site, slot, space, value in sorted(flows, key=_but_last):
             self.flow_class[site, slot, space] = self._class(value, f"flow {slot} of site {site}")
         for relation in ("operand-at", "flow-at"):
             for site, slot, name, _ in self.facts.get(relation, ()):
@@ -228,9 +235,9 @@ class PlaceGraph:
 
     def _read_ways(self) -> None:
         for name, term in WAYS.items():
-            kinds = ["class", *(_KINDS.get(kind, "class") for kind in term.args)]
-            rows = self.egraph.table(name).read(*kinds, "class")
-            reasons = {row[:-1]: row[-1] for row in self.egraph.table(f"why-{name}").read(*kinds, "strings")}
+            kinds = list(map(kind_of, term.columns))
+            rows = self.egraph.table(name).read(*kinds)
+            reasons = {row[:-1]: row[-1] for row in self.egraph.table(f"why-{name}").read(*kinds[:-1], "strings")}
             for row in sorted(rows, key=lambda row: self._order(row)):
                 cls = self._numbers.get(row[-1])
                 if cls is not None:

@@ -45,17 +45,16 @@ from tilesat.ir.nodes import (
 )
 from tilesat.ir.parser import TypeReader
 from tilesat.ir.types import Direction, Type
-from tilesat.ir_terms.egraph import EGraph
+from tilesat.ir_terms.bundle import Tables
 from tilesat.ir_terms.encode import SEPARATOR
+from tilesat.ir_terms.relations.base import kind_of
 from tilesat.ir_terms.schema import CONSTRUCTORS, handle
-
-_KINDS = {"i64": "int", "String": "str"}
 
 
 class Decoder:
     """Reads terms out of ``graph``; only the syntax layer is looked at, nothing Python remembers."""
 
-    def __init__(self, graph: EGraph) -> None:
+    def __init__(self, graph: Tables) -> None:
         self._graph = graph
         self._nodes: dict[str, dict[Any, tuple[str, tuple[Any, ...]]]] = {}
         """Terms by sort and class; those of a sort are read when the first of them is needed."""
@@ -97,8 +96,7 @@ class Decoder:
         found: dict[Any, tuple[str, tuple[Any, ...]]] = {}
         for con in CONSTRUCTORS:
             if con.sort == sort:
-                kinds = [_KINDS.get(kind, "class") for kind in con.args]
-                rows = self._graph.table(con.name).read(*kinds, "class")
+                rows = self._graph.table(con.name).read(*map(kind_of, con.columns))
                 found.update((row[-1], (con.name, row[:-1])) for row in rows)
         return found
 

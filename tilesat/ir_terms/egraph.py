@@ -106,12 +106,15 @@ class EGraph:
         """Enter ``rows`` (relation -> tuples of ints and strings), all in one go."""
         self.enter(self.laid_out(rows))
 
-    def laid_out(self, rows: Mapping[str, Iterable[tuple[Any, ...]]], part: str = "") -> list[Any]:
-        """Commands that enter ``rows``; they hold until others are laid out for the same ``part``."""
+    def laid_out(self, rows: Mapping[str, Iterable[tuple[Any, ...]] | str], part: str = "") -> list[Any]:
+        """Commands that enter ``rows``, or what :func:`lines` made of them.
+
+        They hold until others are laid out for the same ``part``.
+        """
         commands = []
         for number, (relation, tuples) in enumerate(rows.items()):
             path = os.path.join(self._folder, f"{part}{number}")
-            _write(path, _lines(list(tuples)).encode())
+            _write(path, (tuples if isinstance(tuples, str) else lines(list(tuples))).encode())
             commands.append(self._bindings.Input(self._span, relation, path))
         return commands
 
@@ -236,11 +239,12 @@ def _write(path: str, content: bytes) -> None:
         os.close(descriptor)
 
 
-def _lines(rows: Sequence[tuple[Any, ...]]) -> str:
-    """Rows of one relation as egglog reads them."""
+def lines(rows: Sequence[tuple[Any, ...]], patterns: Sequence[str] = ()) -> str:
+    """Rows of one relation as egglog reads them; ``patterns`` say how each column is written, by default as it is."""
     if not rows:
         return ""
-    pattern = "\t".join(["%s"] * len(rows[0])) + "\n"
+    patterns = patterns or ["%s"] * len(rows[0])
+    pattern = "\t".join(patterns) + "\n"
     text = "".join([pattern % row for row in rows])
     is_plain = text.isascii() and not text[0].isspace() and text.count("\n") == len(rows)
     if is_plain and text.count("\t") == len(rows) * (len(rows[0]) - 1):
@@ -249,11 +253,11 @@ def _lines(rows: Sequence[tuple[Any, ...]]) -> str:
                 break
         else:
             return text
-    return "".join(map(_line, rows))
+    return "".join([_line([pattern % x for pattern, x in zip(patterns, row, strict=True)]) for row in rows])
 
 
-def _line(row: tuple[Any, ...]) -> str:
-    return "\t".join([escape(x) if isinstance(x, str) else str(x) for x in row]) + "\n"
+def _line(row: Sequence[str]) -> str:
+    return "\t".join(map(escape, row)) + "\n"
 
 
 @contextmanager

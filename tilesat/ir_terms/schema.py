@@ -14,7 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-# Argument kinds: i64, String, or one of the sorts below.
+from tilesat.ir_terms.relations.base import Column, type_of
+
+# Arguments are columns, or of one of the sorts below.
 SORTS = (
     "Expr",
     "Exprs",
@@ -37,15 +39,25 @@ class Constructor:
 
     name: str
     sort: str
-    args: tuple[str, ...]
+    inputs: tuple[str, ...]
+
+    @property
+    def args(self) -> tuple[str, ...]:
+        """The egglog types of the arguments, sorts included."""
+        return tuple(map(type_of, self.inputs))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns of its table, the class last."""
+        return (*self.inputs, self.sort)
 
 
-_I, _S = "i64", "String"
+_I, _S, _V, _AT = Column.NUMBER, Column.TEXT, Column.VARIABLE, Column.SITE
 CONSTRUCTORS: tuple[Constructor, ...] = tuple(
-    Constructor(name, sort, args)
-    for name, sort, args in (
+    Constructor(name, sort, inputs)
+    for name, sort, inputs in (
         # Expressions.
-        ("Var", "Expr", (_S,)),
+        ("Var", "Expr", (_V,)),
         ("IntC", "Expr", (_I, _S)),  # value, dtype
         ("BigC", "Expr", (_S, _S)),  # an integer beyond 64 bits, as text
         ("FloatC", "Expr", (_S, _S)),  # as text: every bit counts, the sign of zero too
@@ -60,7 +72,7 @@ CONSTRUCTORS: tuple[Constructor, ...] = tuple(
         ("Fn", "Expr", (_S, "Exprs")),
         ("CastE", "Expr", ("Expr", _S)),
         ("Get", "Expr", ("Expr", _I)),
-        ("OpaqueE", "Expr", (_S, _S)),  # text, names
+        ("OpaqueE", "Expr", (_V, _V)),  # text, names: both speak of variables
         ("Op", "Expr", (_S, "Exprs", "Named", "Named")),  # op, args, kwargs, attrs
         ("Invoke", "Expr", (_S, "Exprs", "Named", "Named")),  # callee, args, kwargs, attrs
         ("SubmitE", "Expr", (_S, "Exprs", "Named", "Named", _I)),  # ..., spmd
@@ -70,27 +82,27 @@ CONSTRUCTORS: tuple[Constructor, ...] = tuple(
         ("NoName", "Named", ()),
         ("Name", "Named", (_S, "Expr", "Named")),
         # Statements; the first argument is the site.
-        ("Assign", "Stmt", (_I, _S, _S, "Expr")),  # site, name, type, value
-        ("Eval", "Stmt", (_I, "Expr")),
-        ("ForS", "Stmt", (_I, _S, _S, "Exprs", "Carries", "Block", "Results", "Named", "Named")),
-        ("WhileS", "Stmt", (_I, "Carries", "Expr", "Block", "Results")),
-        ("IfS", "Stmt", (_I, "Expr", "Block", "Block", _I, "Results")),  # ..., has else
-        ("ScopeS", "Stmt", (_I, "Named", "Block")),
-        ("YieldS", "Stmt", (_I, "Exprs")),
-        ("ReturnS", "Stmt", (_I, "Exprs")),
-        ("CommentS", "Stmt", (_I, _S)),
-        ("OpaqueS", "Stmt", (_I, _S, _S, _S)),  # site, lines, names it reads, names it binds
+        ("Assign", "Stmt", (_AT, _V, _S, "Expr")),  # site, name, type, value
+        ("Eval", "Stmt", (_AT, "Expr")),
+        ("ForS", "Stmt", (_AT, _S, _V, "Exprs", "Carries", "Block", "Results", "Named", "Named")),
+        ("WhileS", "Stmt", (_AT, "Carries", "Expr", "Block", "Results")),
+        ("IfS", "Stmt", (_AT, "Expr", "Block", "Block", _I, "Results")),  # ..., has else
+        ("ScopeS", "Stmt", (_AT, "Named", "Block")),
+        ("YieldS", "Stmt", (_AT, "Exprs")),
+        ("ReturnS", "Stmt", (_AT, "Exprs")),
+        ("CommentS", "Stmt", (_AT, _S)),
+        ("OpaqueS", "Stmt", (_AT, _S, _V, _V)),  # site, lines, names it reads, names it binds
         ("End", "Block", ()),
         ("Seq", "Block", ("Stmt", "Block")),
         ("NoCarry", "Carries", ()),
-        ("Carry", "Carries", (_S, _S, "Expr", "Carries")),  # name, type, init
+        ("Carry", "Carries", (_V, _S, "Expr", "Carries")),  # name, type, init
         ("NoResult", "Results", ()),
-        ("Result", "Results", (_S, _S, "Results")),  # name, type
+        ("Result", "Results", (_V, _S, "Results")),  # name, type
         # Functions and programs.
         ("NoType", "Types", ()),
         ("TypeT", "Types", (_S, "Types")),
         ("NoParam", "Params", ()),
-        ("ParamP", "Params", (_S, _S, _S, "Params")),  # name, direction, type
+        ("ParamP", "Params", (_V, _S, _S, "Params")),  # name, direction, type
         ("FuncF", "Func", (_S, _S, _S, _S, "Params", "Types", "Block", "Named", "Named")),
         ("NoFunc", "Funcs", ()),
         ("FuncsF", "Funcs", ("Func", "Funcs")),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,6 +16,7 @@ from tilesat.ir.hardware import Hardware
 from tilesat.ir.index import FunctionIndex
 from tilesat.ir.memory import MemorySSA
 from tilesat.ir.nodes import Function
+from tilesat.ir_terms.bundle import Bundle, Tables, bundled_lines
 from tilesat.ir_terms.egraph import EGraph
 from tilesat.ir_terms.encode import Encoder, Rows
 from tilesat.ir_terms.facts import FactCollector
@@ -60,7 +62,7 @@ class Syntax:
         return {}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Encoded:
     """One function ready for the e-graph: its syntax, and facts for one stage."""
 
@@ -147,6 +149,7 @@ class Session:
         self._program = program
         self._what = what
         self._given: frozenset[str] = frozenset()
+        self._members = 0
         self._build()
 
     def _build(self) -> None:
@@ -189,7 +192,7 @@ class Session:
         self._serve({**rows, **added}, renew=self._encoded is not encoded)
         again = self._encoded is encoded
         if not again:
-            wanted = self._wanted(rows)
+            wanted = _of(rows, self._wanted(rows))
             self._inputs = self.graph.laid_out(wanted)
             self._is_large = sum(map(len, wanted.values())) > KEPT_ROWS
             self._encoded = encoded
@@ -201,7 +204,31 @@ class Session:
             self.graph.saturate(INGEST, *(before if keeps else ()), what="loading terms")
         if keeps:
             self._push()
-        self.graph.enter(self.graph.laid_out(self._wanted(added), "more-"))
+        self.graph.enter(self.graph.laid_out(_of(added, self._wanted(added)), "more-"))
+
+    def enter_all(self, members: Sequence[tuple[Encoded, Rows]], before: tuple[str, ...] = ()) -> None:
+        """Make ``members`` the only functions in the graph, each with more facts; see :meth:`enter`."""
+        self._members = len(members)
+        if len(members) == 1:
+            self.enter(*members[0], before)
+            return
+        calls = self._program.calls
+        given = [{**encoded.syntax.terms(calls), **encoded.rows(), **more} for encoded, more in members]
+        parts: dict[str, dict[int, list[tuple[object, ...]]]] = defaultdict(dict)
+        for number, rows in enumerate(given, 1):
+            for name, tuples in rows.items():
+                if tuples:
+                    parts[name][number] = tuples
+        self._encoded = None
+        self._serve(parts, renew=True)
+        self._fill(self.graph.laid_out({name: bundled_lines(name, parts[name]) for name in self._wanted(parts)}))
+        self.graph.saturate(INGEST, what="loading terms")
+
+    def tables(self) -> list[Tables]:
+        """What can be read of each function that was entered last; it holds until rules are run again."""
+        if self._members == 1:
+            return [self.graph]
+        return Bundle(self.graph, range(1, self._members + 1)).members()
 
     def leave(self) -> None:
         """Forget the function in the graph."""
@@ -212,9 +239,9 @@ class Session:
         """Make ``rows`` the only facts in the graph."""
         self._encoded = None
         self._serve(rows, renew=True)
-        self._fill(self.graph.laid_out(self._wanted(rows)))
+        self._fill(self.graph.laid_out(_of(rows, self._wanted(rows))))
 
-    def _serve(self, rows: Mapping[str, Sequence[object]], *, renew: bool) -> None:
+    def _serve(self, rows: Mapping[str, Collection[object]], *, renew: bool) -> None:
         """Have the rules that may fire on ``rows``; ``renew`` an e-graph that has seen much."""
         new = self._program.inputs.intersection(name for name, tuples in rows.items() if tuples) - self._given
         self._given |= new
@@ -236,12 +263,17 @@ class Session:
         self._depth += 1
         self._pushes += 1
 
-    def _wanted(self, rows: Mapping[str, list[tuple[object, ...]]]) -> dict[str, list[tuple[object, ...]]]:
-        unknown = [name for name in rows if name not in BY_NAME and name.removeprefix("in-") not in TERMS]
+    def _wanted(self, names: Iterable[str]) -> list[str]:
+        """The tables among ``names`` that some rule may read."""
+        unknown = [name for name in names if name not in BY_NAME and name.removeprefix("in-") not in TERMS]
         assert not unknown, f"facts of no relation: {unknown}"
-        return {name: tuples for name, tuples in rows.items() if name in self._declared}
+        return [name for name in names if name in self._declared]
 
     def _fill(self, inputs: list[Any]) -> None:
         self._clear()
         self._push()
         self.graph.enter(inputs)
+
+
+def _of(rows: Mapping[str, list[tuple[Any, ...]]], names: Sequence[str]) -> Rows:
+    return {name: rows[name] for name in names}

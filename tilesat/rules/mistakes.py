@@ -197,7 +197,7 @@ def _signature(name: str) -> str:
     """What ``name`` takes and means; empty where nothing is known of it."""
     relation = BY_NAME.get(name)
     if relation is not None:
-        output = f" -> {relation.output}" if relation.output else ""
+        output = f" -> {relation.output.type}" if relation.output else ""
         return f"({name} {' '.join(relation.args)}){output}: {relation.meaning}"
     known = [(term.name, term.args, term.sort) for term in TERMS]
     known += [(constructor.name, constructor.args, constructor.sort) for constructor in CONSTRUCTORS]

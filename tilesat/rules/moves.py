@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tilesat.ir_terms.relations.base import SLOTS
 from tilesat.rules.rule import Rule
 
 FAMILY = "moves"
@@ -9,7 +10,6 @@ FAMILY = "moves"
 # Slots beyond the operands of calls: the init of carry k, and the k-th yielded value.
 INIT_SLOT = 1000
 YIELD_SLOT = 2000
-SLOTS = 1 << 16
 
 
 def _rule(name: str, phase: str, meaning: str, text: str, *requirements: str) -> Rule:
