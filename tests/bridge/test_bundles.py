@@ -23,7 +23,7 @@ from tilesat.ir_terms.session import Session, encode_function
 from tilesat.lab.generate import random_program
 from tilesat.rules import sexpr
 from tilesat.rules.catalogue import options, preset
-from tilesat.rules.rule import STAGES, Rule, ruleset_of
+from tilesat.rules.rule import STAGES, Rule
 
 FEW = settings.default.max_examples // 5 if settings.default else 20
 SHARED = ("inference", "placement")
@@ -94,7 +94,7 @@ READABLE = [
 def rows_in(session: Session, functions: Sequence[Function]) -> list[dict[str, list[tuple[object, ...]]]]:
     """What each function has in the tables that rules fill with names or sites."""
     session.enter_all([(encode_function(function, CHIPS["910b"]), {}) for function in functions])
-    session.graph.saturate(*map(ruleset_of, STAGES["inference"]), what="test")
+    session.saturate(*STAGES["inference"], what="test")
     return [
         {
             relation.name: sorted(tables.table(relation.name).read(*map(kind_of, relation.columns)))

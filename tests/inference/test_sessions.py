@@ -13,7 +13,7 @@ from tilesat.ir_terms.egraph import EGraph
 from tilesat.ir_terms.session import Encoded, Session, Syntax, encode_function
 from tilesat.rules.catalogue import preset
 from tilesat.rules.loading import unvouched
-from tilesat.rules.rule import Rule, RuleSet, ruleset_of
+from tilesat.rules.rule import Rule, RuleSet
 
 CHAINED = tilesat.parse(
     program(
@@ -66,8 +66,8 @@ def opened(rules: RuleSet) -> Session:
 
 
 def run(session: Session, encoded: Encoded, premises: dict[str, list[tuple[object, ...]]]) -> object:
-    session.enter(encoded, premises, before=(ruleset_of("read"),))
-    session.graph.saturate(ruleset_of("read"))
+    session.enter(encoded, premises, before=("read",))
+    session.saturate("read", what="test")
     return tables(session)
 
 

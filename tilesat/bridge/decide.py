@@ -16,7 +16,6 @@ from tilesat.extract.plan import Plan
 from tilesat.ir.hardware import Hardware
 from tilesat.ir.nodes import Function
 from tilesat.ir_terms.session import Clock, Encoded, Session, encode_function
-from tilesat.rules.rule import ruleset_of
 
 # Each round takes over at least one rewrite of a call, slot or variable; real functions need two or three.
 MOST_ROUNDS = 50
@@ -71,19 +70,17 @@ class InferenceStage:
     def _round(self, each: list[_Open], plans: dict[Encoded, Plan]) -> list[_Open]:
         """The functions about which the rules found something new; the others are done."""
         start = time.perf_counter()
-        read, resolve, structure = map(ruleset_of, ("read", "resolve", "structure"))
-        self.session.enter_all([(one.encoded, one.premises.rows()) for one in each], before=(read,))
-        graph = self.session.graph
+        self.session.enter_all([(one.encoded, one.premises.rows()) for one in each], before=("read",))
         start = self.clock.add("load terms", start)
-        graph.saturate(read, ruleset_of("demand"), what=self.what)
-        graph.saturate_together(resolve, structure, what=self.what)
+        self.session.saturate("read", "demand", what=self.what)
+        self.session.saturate_together("resolve", "structure", what=self.what)
         start = self.clock.add("saturate", start)
         tables = self.session.tables()
         again = [one for one, its in zip(each, tables, strict=True) if one.premises.learn(its, one.encoded.rows())]
         start = self.clock.add("pull", start)
         if len(again) == len(each):
             return again
-        graph.saturate(*map(ruleset_of, ("flows", "needs", "layout")), what=self.what)
+        self.session.saturate("flows", "needs", "layout", what=self.what)
         start = self.clock.add("saturate", start)
         for one, its in zip(each, self.session.tables(), strict=True):
             if one not in again:

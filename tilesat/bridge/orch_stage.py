@@ -19,7 +19,7 @@ from tilesat.ir_terms.orch_facts import ProgramFacts, program_facts
 from tilesat.ir_terms.orch_facts_workspace import Workspace
 from tilesat.ir_terms.session import Clock, session
 from tilesat.rules.loading import unvouched
-from tilesat.rules.rule import STAGES, RuleSet, ruleset_of
+from tilesat.rules.rule import STAGES, RuleSet
 
 OVERWRITTEN_INPUT = "overwritten-input"
 """The check that warns of parameters In that a merge overwrites."""
@@ -100,7 +100,7 @@ class OrchContext:
             start = self.clock.add("load rules", start)
             graph.enter_rows(rows)
             start = self.clock.add("load facts", start)
-            graph.graph.saturate(*map(ruleset_of, STAGES[stage]), what=what)
+            graph.saturate(*STAGES[stage], what=what)
             self.clock.add(f"saturate {stage}", start)
             yield graph.graph
 

@@ -26,7 +26,6 @@ from tilesat.ir.index import FunctionIndex
 from tilesat.ir.nodes import Function
 from tilesat.ir_terms.placement_facts import PlacementCollector
 from tilesat.ir_terms.session import Clock, Encoded, Session, Syntax
-from tilesat.rules.rule import ruleset_of
 
 # Sees each function before and after, with the choices it had: the laboratory draws random ones.
 OBSERVER: ContextVar[Callable[[Function, Function, PlaceGraph], None] | None] = ContextVar("placements", default=None)
@@ -179,7 +178,7 @@ class PlacementStage:
         start = self.clock.add("encode", start)
         self.session.enter_all([(encoded, {}) for encoded in each])
         start = self.clock.add("load terms", start)
-        self.session.graph.saturate(*map(ruleset_of, ("read", "contents", "placement")), what="placement")
+        self.session.saturate("read", "contents", "placement", what="placement")
         start = self.clock.add("saturate", start)
         found = [
             PlaceGraph(tables, encoded.facts, encoded.index, encoded.syntax.memory, self.model)

@@ -17,7 +17,6 @@ from tilesat.ir.walk import blocks, map_own_exprs, walk, with_blocks
 from tilesat.ir_terms.evidence_facts import EvidenceCollector
 from tilesat.ir_terms.residency_facts import BRIDGE_MARK, ResidencyCollector, is_load, is_mat_load
 from tilesat.ir_terms.session import Clock, Encoded, Session, Syntax
-from tilesat.rules.rule import ruleset_of
 
 Obstacle = tuple[int, str, tuple[str, ...]]
 """Position of a parameter, why it is no safe source, the rules that say so."""
@@ -101,7 +100,7 @@ class ResidencyPass:
     def _evidence(self, program: Program, written: Mapping[str, frozenset[int]]) -> dict[str, Obstacles]:
         """Per kernel, why its callers do not prove a parameter a safe source."""
         self.callers.enter_rows(EvidenceCollector(program, written).rows)
-        self.callers.graph.saturate(ruleset_of("storage"), ruleset_of("evidence"), what="caller evidence")
+        self.callers.saturate("storage", "evidence", what="caller evidence")
         found: dict[str, list[Obstacle]] = defaultdict(list)
         reasons = read_reasons(self.callers.graph, "source-obstacle")
         for kernel, position, why in sorted(reasons):
@@ -117,7 +116,7 @@ class ResidencyPass:
         rows["tile"] = [(name,) for name in index.tile_names()]
         self.session.enter(Encoded(syntax, rows))
         graph = self.session.graph
-        graph.saturate(*map(ruleset_of, ("read", "promises", "obstacles", "residency")), what="residency")
+        self.session.saturate("read", "promises", "obstacles", "residency", what="residency")
         hoists = {int(site): int(loop) for site, loop in graph.table("hoist").read("int", "int")}
         body = _Hoister(hoists).block(index.function.body) if hoists else index.function.body
         because = {why: rules for _, why, rules in obstacles}

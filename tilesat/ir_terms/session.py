@@ -184,8 +184,8 @@ class Session:
     ) -> None:
         """Make ``encoded`` the only function in the graph; ``more`` adds facts.
 
-        ``before`` are rulesets that these facts do not concern. When a large function comes again, with other facts, it
-        is kept below them as these rulesets leave it, so that it need not be loaded for a third time.
+        ``before`` are phases that these facts do not concern. When a large function comes again, with other facts, it
+        is kept below them as these phases leave it, so that it need not be loaded for a third time.
         """
         rows = {**encoded.syntax.terms(self._program.calls), **encoded.rows()}
         added = {name: tuples for name, tuples in (more or {}).items() if tuples}
@@ -201,7 +201,9 @@ class Session:
             self._pop()
         else:
             self._fill(self._inputs)
-            self.graph.saturate(INGEST, *(before if keeps else ()), what="loading terms")
+            self.graph.saturate(INGEST, what="loading terms")
+            if keeps:
+                self.saturate(*before, what="loading terms")
         if keeps:
             self._push()
         self.graph.enter(self.graph.laid_out(_of(added, self._wanted(added)), "more-"))
@@ -223,6 +225,20 @@ class Session:
         self._serve(parts, renew=True)
         self._fill(self.graph.laid_out({name: bundled_lines(name, parts[name]) for name in self._wanted(parts)}))
         self.graph.saturate(INGEST, what="loading terms")
+
+    def saturate(self, *phases: str, what: str) -> None:
+        """Run ``phases`` one after the other, each until nothing new comes."""
+        if self._program.kept:
+            self.graph.saturate(*self._program.rulesets(*phases), what=what)
+        else:
+            self.graph.run(f"(run-schedule {self._program.schedule(*phases)})", what=what)
+
+    def saturate_together(self, *phases: str, what: str) -> None:
+        """Run ``phases`` in turn until none of them finds anything new."""
+        if self._program.kept:
+            self.graph.saturate_together(*self._program.rulesets(*phases), what=what)
+        else:
+            self.graph.run(f"(run-schedule (saturate {self._program.schedule(*phases)}))", what=what)
 
     def tables(self) -> list[Tables]:
         """What can be read of each function that was entered last; it holds until rules are run again."""

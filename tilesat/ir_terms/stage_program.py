@@ -10,6 +10,7 @@ from functools import cached_property
 from tilesat.ir_terms.relations import BY_NAME, Role, relations_program
 from tilesat.ir_terms.relations.placement import TERMS as PLACES
 from tilesat.ir_terms.schema import CONSTRUCTORS, EXPRESSIONS, SORTS, loaded_from, syntax_program
+from tilesat.ir_terms.strata import Feeding, Stratum, strata
 
 _NAMES = re.compile(r'[^\s()"]+')
 _LOADED = {loaded_from(con.name): con.name for con in CONSTRUCTORS}
@@ -45,15 +46,28 @@ class RuleText:
 
     ``needs`` are the names that its facts apply: it cannot fire while a table among them is empty. ``makes`` is
     whatever its actions apply, ``names`` all that is written in it. ``calls`` are the ops of the calls that its facts
-    match, each assigned to a name; ``None`` where it may match other statements.
+    match, each assigned to a name; ``None`` where it may match other statements. ``unites`` are the sorts of which it
+    makes different classes one, ``None`` where that is not known.
     """
 
     rule: str
-    text: str
+    phase: str
+    body: str
+    label: str
     needs: frozenset[str]
     makes: frozenset[str]
     names: frozenset[str]
     calls: frozenset[str] | None
+    unites: frozenset[str] | None
+
+    def text(self, ruleset: str) -> str:
+        """The rule as egglog reads it, in ``ruleset``."""
+        return f'(rule {self.body} :ruleset {ruleset} :name "{self.label}")'
+
+
+def ruleset_of(phase: str) -> str:
+    """The egglog ruleset that holds the rules of ``phase``, or the first part of its name where there are several."""
+    return f"phase-{phase}"
 
 
 @dataclass(frozen=True)
@@ -66,7 +80,7 @@ class StageProgram:
     """
 
     stage: str
-    rulesets: tuple[str, ...]
+    phases: tuple[str, ...]
     declares: tuple[str, ...]
     rules: tuple[RuleText, ...]
     kept: frozenset[str] = frozenset()
@@ -102,6 +116,45 @@ class StageProgram:
         """
         return self._commands(self._live(given), given)
 
+    def schedule(self, *phases: str) -> str:
+        """What runs ``phases`` one after the other, each until nothing new comes, for ``run-schedule``."""
+        parts = [part for phase in phases for part in self._rulesets[phase]]
+        return " ".join(f"(saturate {name})" if in_rounds else f"(run {name})" for name, in_rounds in parts)
+
+    def rulesets(self, *phases: str) -> list[str]:
+        """The rulesets of ``phases``, in the order in which they run."""
+        return [name for phase in phases for name, _ in self._rulesets[phase]]
+
+    @cached_property
+    def _rulesets(self) -> dict[str, list[tuple[str, bool]]]:
+        """For each phase its rulesets in order, and whether they run in rounds."""
+        found = {}
+        for phase, (_, cut) in self._strata.items():
+            base = ruleset_of(phase)
+            names = [base] if len(cut) == 1 else [f"{base}-{number}" for number in range(len(cut))]
+            found[phase] = [(name, stratum.in_rounds) for name, stratum in zip(names, cut, strict=True)]
+        return found
+
+    @cached_property
+    def _ruleset_of(self) -> dict[RuleText, str]:
+        return {
+            rules[one]: name
+            for phase, (rules, cut) in self._strata.items()
+            for (name, _), stratum in zip(self._rulesets[phase], cut, strict=True)
+            for one in stratum.rules
+        }
+
+    @cached_property
+    def _strata(self) -> dict[str, tuple[list[RuleText], list[Stratum]]]:
+        found = {}
+        for phase in self.phases:
+            rules = [rule for rule in self.rules if rule.phase == phase]
+            # Rules that nobody has vouched for may feed each other through what they declare themselves.
+            together = [Stratum(tuple(range(len(rules))), in_rounds=True)]
+            feeding = [Feeding(rule.needs & _TABLES, rule.makes, rule.unites) for rule in rules]
+            found[phase] = rules, together if self.kept else strata(feeding)
+        return found
+
     def _live(self, given: frozenset[str]) -> list[RuleText]:
         """The rules that may find all they need, in order."""
         kept = [rule for rule in self.rules if rule.rule in self.kept]
@@ -119,8 +172,9 @@ class StageProgram:
         terms = None if given is None else frozenset(_LOADED[name] for name in given if name in _LOADED)
         sorts = frozenset[str]().union(*(_COLUMNS[name] for name in names if name in _COLUMNS))
         declared = (syntax_program(names | sorts, terms), relations_program(self.stage, names))
-        rulesets = [f"(ruleset {ruleset})" for ruleset in self.rulesets]
-        return [*"\n".join(declared).split("\n"), *rulesets, *self.declares, *(rule.text for rule in rules)]
+        rulesets = [f"(ruleset {name})" for name in self.rulesets(*self.phases)]
+        texts = [rule.text(self._ruleset_of[rule]) for rule in rules]
+        return [*"\n".join(declared).split("\n"), *rulesets, *self.declares, *texts]
 
     def _names(self, rules: Iterable[RuleText]) -> frozenset[str]:
         return frozenset[str]().union(*map(names_in, self.declares), *(rule.names for rule in rules))

@@ -13,7 +13,8 @@ from tilesat.ir_terms.egraph import EGraph
 from tilesat.ir_terms.relations import BY_NAME, relations_program
 from tilesat.ir_terms.relations.placement import TERMS
 from tilesat.ir_terms.schema import CONSTRUCTORS, syntax_program
-from tilesat.rules.rule import STAGES, Rule, RuleSet, ruleset_of
+from tilesat.ir_terms.stage_program import ruleset_of
+from tilesat.rules.rule import STAGES, Rule, RuleSet
 
 _DECLARED = re.compile(r"\((?:relation|function|constructor)\s+(\S+)")
 _RESERVED = frozenset({"_"})

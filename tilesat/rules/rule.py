@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 from tilesat.errors import Location, RuleError
 from tilesat.ir_terms.relations import BY_NAME, SPACE_NUMBERS, Role
-from tilesat.ir_terms.relations.placement import WAYS
+from tilesat.ir_terms.relations.placement import TERMS, WAYS
 from tilesat.ir_terms.schema import CONSTRUCTORS, EXPRESSIONS
-from tilesat.ir_terms.stage_program import RuleText, StageProgram, names_in
+from tilesat.ir_terms.stage_program import RuleText, StageProgram, names_in, ruleset_of
 from tilesat.rules import sexpr
 from tilesat.rules.sexpr import Node
 
@@ -70,7 +70,7 @@ class Rule:
 
     def program(self) -> str:
         """The egglog text of this rule, macros expanded, named and placed in its ruleset."""
-        return "\n".join(form.text for form in self.forms())
+        return "\n".join(form.text(ruleset_of(self.phase)) for form in self.forms())
 
     def forms(self) -> tuple[RuleText, ...]:
         """The forms of :meth:`program`."""
@@ -103,11 +103,40 @@ def _form(rule: str, phase: str, form: Node, number: int) -> RuleText:
     new_facts: Node = [expander.expand(fact) for fact in facts]
     new_actions: Node = [part for action in actions for part in expander.action(action)]
     label = rule if number == 0 else f"{rule}#{number}"
-    parts = f"{sexpr.write(new_facts)} {sexpr.write(new_actions)}"
-    text = f'(rule {parts} :ruleset {ruleset_of(phase)} :name "{label}")'
+    body = f"{sexpr.write(new_facts)} {sexpr.write(new_actions)}"
     return RuleText(
-        rule, text, sexpr.heads(new_facts), sexpr.heads(new_actions), names_in(parts), _matched_calls(new_facts)
+        rule,
+        phase,
+        body,
+        label,
+        needs=sexpr.heads(new_facts),
+        makes=sexpr.heads(new_actions),
+        names=names_in(body),
+        calls=_matched_calls(new_facts),
+        unites=_united(new_actions),
     )
+
+
+def _united(actions: Sequence[Node]) -> frozenset[str] | None:
+    """The sorts of which ``actions`` unite classes; ``None`` where that is not known.
+
+    A way that is offered for a place is new, or has been offered before: it makes no two places one.
+    """
+    found: set[str] = set()
+    for action in actions:
+        if sexpr.head(action) != "union" or not isinstance(action, list):
+            continue
+        one, other = action[1:3]
+        if sexpr.head(other) in WAYS and isinstance(other, list) and other[1:2] == [one]:
+            continue
+        sorts = {_SORT_OF[name] for name in (sexpr.head(one), sexpr.head(other)) if name in _SORT_OF}
+        if not sorts:
+            return None
+        found |= sorts
+    return frozenset(found)
+
+
+_SORT_OF = {**{con.name: con.sort for con in CONSTRUCTORS}, **{term.name: term.sort for term in TERMS}}
 
 
 _NO_EXPRESSIONS = frozenset(con.name for con in CONSTRUCTORS if con.sort not in EXPRESSIONS)
@@ -264,7 +293,7 @@ class RuleSet:
             rules = [rule for rule in self.rules if rule.phase in phases]
             declared = tuple(dict.fromkeys(rule.declares for rule in rules if rule.declares))
             forms = tuple(form for rule in rules for form in rule.forms())
-            known = StageProgram(stage, tuple(map(ruleset_of, phases)), declared, forms, kept)
+            known = StageProgram(stage, phases, declared, forms, kept)
             self._stage_programs[stage, kept] = known
         return known
 
@@ -276,8 +305,3 @@ class RuleSet:
         """Whether any rule belongs to ``stage`` alone."""
         own = [p for p in STAGES[stage] if sum(p in phases for phases in STAGES.values()) == 1]
         return any(rule.phase in own for rule in self.rules)
-
-
-def ruleset_of(phase: str) -> str:
-    """The egglog ruleset that holds the rules of ``phase``."""
-    return f"phase-{phase}"
