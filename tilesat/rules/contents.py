@@ -123,7 +123,8 @@ RULES: tuple[Rule, ...] = (
         "a view can be had where its source can, a window where it can be cut",
         """
         (rule ((view-at site h m) (= c (Of h e)) (may-reach (Of m e) s) (lookable site s)) ((may-reach c s)))
-        (rule ((extract-at site h f m e) (may-reach (Of m e) s) (cut-edge s t) (stop t)) ((may-reach (Of h f) t)))
+        (rule ((extract-at site h f m e) (= c (Of h f)) (may-reach (Of m e) s) (cut-edge s t) (stop t))
+              ((may-reach c t)))
         """,
     ),
     _rule(
@@ -136,7 +137,7 @@ RULES: tuple[Rule, ...] = (
         "so can a view or window of it whose offsets come from outside",
         """
         (rule ((view-at site h m) (= c (Of h e)) (live r (Of m e)) (fixed-in site r)) ((live r c)))
-        (rule ((extract-at site h f m e) (live r (Of m e)) (fixed-in site r)) ((live r (Of h f))))
+        (rule ((extract-at site h f m e) (= c (Of h f)) (live r (Of m e)) (fixed-in site r)) ((live r c)))
         """,
     ),
     _rule(
