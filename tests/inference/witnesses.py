@@ -179,6 +179,7 @@ NEEDS: dict[str, str] = {
     "target-keyword": "product",
     "target-default": "default",
     "inherit-input": "view",
+    "read-inherits": "view",
     "inherit-nothing": "view of an element",
     "retargetable-demand": "panel",
     "retargetable-default": "open",

@@ -20,6 +20,7 @@ TARGET_OF: Mapping[str, str] = MappingProxyType(
         "target-keyword": "callers",
         "target-default": "ops",
         "inherit-input": "views",
+        "read-inherits": "views",
         "inherit-nothing": "ops",
         "retargetable-demand": "ops",
         "retargetable-default": "seeds",

@@ -38,11 +38,7 @@ RULES: tuple[Rule, ...] = (
         FAMILY,
         "demand",
         "what is asked of an inherit op's result is asked of its first tile input",
-        """
-        (rule ((= c (demand v)) (binds site v) (op-at site op) (op-inherits op)
-               (= k (first-tile site)) (reads site k w))
-              ((set (demand w) c)))
-        """,
+        "(rule ((= c (demand v)) (inherits v w)) ((set (demand w) c)))",
         ("INF-P0-02",),
     ),
 )

@@ -25,4 +25,12 @@ RULES: tuple[Rule, ...] = (
         "what a call accepts for an argument is what its op accepts",
         "(rule ((op-at site op) (slot-mask op k m)) ((set (mask site k) m)))",
     ),
+    _rule(
+        "read-inherits",
+        "the result of an inherit op goes with its first tile input",
+        """
+        (rule ((op-inherits op) (op-at site op) (binds site v) (= k (first-tile site)) (reads site k w))
+              ((inherits v w)))
+        """,
+    ),
 )

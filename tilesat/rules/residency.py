@@ -81,7 +81,8 @@ RULES: tuple[Rule, ...] = (
         "obstacles",
         "what is staged is read by products, each at the operand for its space",
         """
-        (rule ((binds s w) (staged-in w t) (reads u k w) (op-at u op) (not-fed op k t) (reads s 0 v))
+        (rule ((staged-in w t) (reads u k w)) ((reads-staged u k w t)))
+        (rule ((reads-staged u k w t) (op-at u op) (not-fed op k t) (binds s w) (reads s 0 v))
               ((decide (bad-panel v (+ op " reads " w " at another place than a product's operand")))))
         """,
         "INF-P4-11",

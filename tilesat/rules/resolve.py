@@ -71,11 +71,7 @@ RULES: tuple[Rule, ...] = (
     _rule(
         "inherit-input",
         "an inherit op leaves its result where its first tile input is",
-        """
-        (rule ((binds site v) (tile v) (op-at site op) (op-inherits op)
-               (= k (first-tile site)) (reads site k w) (= c (seen w)))
-              ((decide (space v) c)))
-        """,
+        "(rule ((inherits v w) (tile v) (= c (seen w))) ((decide (space v) c)))",
         "INF-P1-05",
     ),
     _rule(

@@ -76,6 +76,7 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("if-result", (S, N, V), SEED, "if site, position, tile result"),
     Relation("yielded", (S, N, N, V), SEED, "structure site, arm, position, tile variable yielded"),
     # Analyses.
+    Relation("inherits", (V, V), DERIVED, "result of an inherit op, its first tile input"),
     Relation("demand", (V,), DERIVED, "what consumers of a variable ask for first; non-Vec first", N, MIN),
     Relation("wanted", (V, N), DERIVED, "variable that a carried slot would like to find in this space"),
     Relation("stuck", (V, N), DERIVED, "variable that cannot be had in this space"),

@@ -50,6 +50,7 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("escapes", (V, V), SEED, "variable read other than as a direct operand of an op call, how"),
     Relation("use-count", (V, N), SEED, "variable, times it is read anywhere"),
     Relation("staged-in", (V, N), SEED, "result of a move or extract, its space"),
+    Relation("reads-staged", (N, N, V, N), DERIVED, "call, position, such a result that it reads there, its space"),
     Relation("not-fed", (V, N, N), SEED, "op, operand, space in which nothing is staged for that operand"),
     Relation("use-other", (N, N), SEED, "site, operand that is neither viewed transposed nor staged there"),
     Relation("space-total", (N, N), SEED, "space, aligned bytes of all its allocations in the function"),
