@@ -55,7 +55,12 @@ def kernels(seeds: Sequence[int]) -> Program:
     """The kernels of generated programs as one program, each under a name of its own."""
     given = [random_program(seed) for seed in seeds]
     found = [function for program in given for function in program.functions if function.is_incore]
-    return replace(given[0], functions=tuple(replace(f, name=f"kernel{n}") for n, f in enumerate(found)))
+    return replace(
+        given[0],
+        functions=tuple(replace(f, name=f"kernel{n}") for n, f in enumerate(found)),
+        dynamic_dims=tuple(dict.fromkeys(name for program in given for name in program.dynamic_dims)),
+        preamble=tuple(dict.fromkeys(line for program in given for line in program.preamble)),
+    )
 
 
 def outcome(program: Program, rules: str, chip: str) -> tuple[object, ...]:
@@ -79,6 +84,17 @@ def test_kernels_together_come_out_as_alone(rules: str, seeds: list[int], chip: 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bundles, "MOST_TOGETHER", 1)
         assert outcome(program, rules, chip) == together
+
+
+def test_kernels_go_together_unless_one_of_them_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No function is solved twice; where one fails, the others are."""
+    again: list[BaseException] = []
+    monkeypatch.setattr(bundles, "let_go", again.append)
+    for seed in range(0, 40, 4):
+        for rules in ("reference", "optimal"):
+            result = outcome(kernels(range(seed, seed + 4)), rules, "910b")
+            assert len(again) == (1 if len(result) == 1 else 0), (seed, result)
+            again.clear()
 
 
 ALONE, TOGETHER = (Session(preset("optimal").stage_program("inference"), what="test") for _ in range(2))

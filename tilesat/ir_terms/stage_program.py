@@ -147,11 +147,12 @@ class StageProgram:
     @cached_property
     def _strata(self) -> dict[str, tuple[list[RuleText], list[Stratum]]]:
         found = {}
+        tables = _TABLES.union(*map(names_in, self.declares))
         for phase in self.phases:
             rules = [rule for rule in self.rules if rule.phase == phase]
             # Rules that nobody has vouched for may feed each other through what they declare themselves.
             together = [Stratum(tuple(range(len(rules))), in_rounds=True)]
-            feeding = [Feeding(rule.needs & _TABLES, rule.makes, rule.unites) for rule in rules]
+            feeding = [Feeding(rule.needs & tables, rule.makes, rule.unites) for rule in rules]
             found[phase] = rules, together if self.kept else strata(feeding)
         return found
 
