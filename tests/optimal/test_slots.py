@@ -5,7 +5,7 @@ Family ``slots``. Every text is interpreted before and after.
 
 from __future__ import annotations
 
-from tests.optimal.texts import OPERANDS, STAGED, becomes
+from tests.optimal.texts import OPERANDS, PLAIN, STAGED, becomes
 
 
 def test_a_slot_may_live_where_none_of_its_inputs_is_made() -> None:
@@ -45,3 +45,20 @@ return r
     assert ("kept lives in Mat", ("slot-elsewhere",)) in [
         (decision.text, decision.rules) for decision in result.decisions
     ]
+
+
+def test_a_slot_that_hands_its_value_on_lives_where_the_init_can_be_had() -> None:
+    """The user moved the product to Vec; it may stay in Acc, as what is handed on is there too. INF-P1-10."""
+    loads = OPERANDS + "xt = pl.load(x, [0, 0], [16, 32], target_memory=pl.Mem.Vec)\n"
+    loop = """
+for i, (c,) in pl.range(4, init_values=(INIT,)):
+    r = pl.store(xt, [0, 0], q)
+    kept = pl.yield_(c)
+z = pl.store(kept, [0, 0], o)
+return z
+"""
+    moved = f"v = pl.move(m, target_memory=pl.Mem.Vec, {PLAIN})"
+    becomes(
+        loads + "m = pl.matmul(at, bt)\n" + moved + loop.replace("INIT", "v"),
+        loads + STAGED + "m = pl.matmul(at_Left, bt_Right)" + loop.replace("INIT", "m"),
+    )

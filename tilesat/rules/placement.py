@@ -273,11 +273,14 @@ RULES: tuple[Rule, ...] = (
     _rule(
         "slot-elsewhere",
         SLOTS,
-        "or in any space in which all that flows into it can be had",
+        "or in any space in which all that flows into it can be had; a value that is handed on is where the slot is",
         """
         (rule ((slot-base l k b) (slot-flow l k p i) (slot-flow l k q j) (!= p q)
                (flow-at p i v e) (flow-at q j w f) (may-reach (Of v e) s) (may-reach (Of w f) s) (!= s b)
                (carriable s))
+              ((decide (slot-may l k s))))
+        (rule ((slot-base l k b) (slot-flow l k p i) (slot-flow l k q j) (!= p q)
+               (flow-at p i v e) (flow-at q j w f) (slot-of w l k) (may-reach (Of v e) s) (!= s b) (carriable s))
               ((decide (slot-may l k s))))
         """,
         "INF-P1-12",
