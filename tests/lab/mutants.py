@@ -105,7 +105,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("read-in-place", REGION, "copies", "(ancestor r d n)", "(region r q n)"),
     Mutant("move", SPACE, "any", "(may-reach c s) (move-edge s t)", "(may-reach c s) (stop t)"),
     Mutant("keep-from-outside", DROPPED, "any", "(live r c)", ""),
-    Mutant("live-view", DROPPED, "copies", "(fixed-in site r)", ""),
+    Mutant("live-view", DROPPED, "around", "(fixed-in site r)", ""),
     Mutant("look-at-copy", SPACE, "views", "(view-at site h m) (lookable site s)", "(view-at site h m)"),
     Mutant("cut-window", SPACE, "views", "(may-reach (Of m e) s) (cut-edge s t)", "(may-reach (Of m e) s)"),
     Mutant("flow-own", SPACE, "slots", "(slot-may l k s) (owns v s)) ((offer (FlowOf site slot s)",

@@ -152,7 +152,7 @@ TARGET_OF: Mapping[str, str] = MappingProxyType(
         "reach-by-move": "callers",
         "reach-by-view": "views",
         "live-outside": "slots",
-        "live-view": "copies",
+        "live-view": "around",
         "equal-standing-loads": "shared",
         "equal-loads": "loads",
         "take-own": "callers",

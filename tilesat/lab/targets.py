@@ -57,6 +57,8 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
                     "written_elsewhere", "anchored_write", "shown_write", "block_from_elsewhere"),
             _target("copies", "copies, and what they may be shared by", "copy_of_copy", "own_move", "own_move",
                     "two_arms", "views_around"),
+            _target("around", "tiles from outside a loop, whose views and windows are read inside", "views_around",
+                    max_statements=6, length=6),
             _target("views", "views of views, windows of windows", "window_of_window", "view_back", "view_back",
                     "cut_windows", "whole_slice"),
             _target("loads", "windows loaded again, tiles filled alike", "equal_loads", "loads_apart",
