@@ -86,9 +86,10 @@ def test_a_function_that_comes_again_is_what_it_was(kept: int, monkeypatch: pyte
     assert all(not rows for rows in tables(session).values())
 
 
-def test_a_session_outlives_its_e_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("limit", "most"), [("MOST_PUSHES", 2), ("MOST_ROWS", 1)])
+def test_a_session_outlives_its_e_graphs(limit: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Built anew between functions only, with the rules that nobody has vouched for still under watch."""
-    monkeypatch.setattr(module, "MOST_PUSHES", 2)
+    monkeypatch.setattr(module, limit, most)
     rules = preset("reference") + WATCH
     session = opened(rules)
     first = session.graph

@@ -119,6 +119,8 @@ KEPT_ROWS = 4_000
 """Facts above which a copy of the e-graph costs less than loading them again."""
 MOST_PUSHES = 96
 """Pushes after which an e-graph is built anew: egglog forgets no string, and copies all of them with every push."""
+MOST_ROWS = 60_000
+"""Facts after which it is as well."""
 
 
 @contextmanager
@@ -160,6 +162,7 @@ class Session:
         self._declared: frozenset[str] = frozenset()
         self._depth = 0
         self._pushes = 0
+        self._rows = 0
         self._encoded: Encoded | None = None
         self._inputs: list[Any] = []
         self._is_large = False
@@ -189,7 +192,8 @@ class Session:
         """
         rows = {**encoded.syntax.terms(self._program.calls), **encoded.rows()}
         added = {name: tuples for name, tuples in (more or {}).items() if tuples}
-        self._serve({**rows, **added}, renew=self._encoded is not encoded)
+        all_rows = {name: tuples for name, tuples in {**rows, **added}.items() if tuples}
+        self._serve(all_rows, _size(all_rows), renew=self._encoded is not encoded)
         again = self._encoded is encoded
         if not again:
             wanted = _of(rows, self._wanted(rows))
@@ -222,7 +226,7 @@ class Session:
                 if tuples:
                     parts[name][number] = tuples
         self._encoded = None
-        self._serve(parts, renew=True)
+        self._serve(parts, sum(map(_size, given)), renew=True)
         self._fill(self.graph.laid_out({name: bundled_lines(name, parts[name]) for name in self._wanted(parts)}))
         self.graph.saturate(INGEST, what="loading terms")
 
@@ -254,17 +258,18 @@ class Session:
     def enter_rows(self, rows: Rows) -> None:
         """Make ``rows`` the only facts in the graph."""
         self._encoded = None
-        self._serve(rows, renew=True)
+        self._serve((name for name, tuples in rows.items() if tuples), _size(rows), renew=True)
         self._fill(self.graph.laid_out(_of(rows, self._wanted(rows))))
 
-    def _serve(self, rows: Mapping[str, Collection[object]], *, renew: bool) -> None:
-        """Have the rules that may fire on ``rows``; ``renew`` an e-graph that has seen much."""
-        new = self._program.inputs.intersection(name for name, tuples in rows.items() if tuples) - self._given
+    def _serve(self, names: Iterable[str], size: int, *, renew: bool) -> None:
+        """Have the rules that may fire on ``size`` rows of tables ``names``; ``renew`` a graph that has seen much."""
+        new = self._program.inputs.intersection(names) - self._given
         self._given |= new
-        if renew and self._pushes >= MOST_PUSHES:
+        if renew and (self._pushes >= MOST_PUSHES or self._rows >= MOST_ROWS):
             self._build()
         elif new:
             self._extend()
+        self._rows += size
 
     def _clear(self) -> None:
         while self._depth:
@@ -293,3 +298,7 @@ class Session:
 
 def _of(rows: Mapping[str, list[tuple[Any, ...]]], names: Sequence[str]) -> Rows:
     return {name: rows[name] for name in names}
+
+
+def _size(rows: Mapping[str, Collection[object]]) -> int:
+    return sum(map(len, rows.values()))
