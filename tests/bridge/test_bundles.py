@@ -15,10 +15,9 @@ from tilesat.bridge.bundles import MOST_TOGETHER, bundled
 from tilesat.ir.hardware import CHIPS
 from tilesat.ir.nodes import Function, Program
 from tilesat.ir_terms.bundle import MOST_MEMBERS
+from tilesat.ir_terms.columns import COLUMNS
 from tilesat.ir_terms.relations import BY_NAME
 from tilesat.ir_terms.relations.base import Column, Role, kind_of
-from tilesat.ir_terms.relations.placement import TERMS
-from tilesat.ir_terms.schema import BY_NAME as CONSTRUCTORS
 from tilesat.ir_terms.session import Session, encode_function
 from tilesat.lab.generate import random_program
 from tilesat.rules import sexpr
@@ -129,18 +128,8 @@ def test_each_member_has_the_rows_that_it_has_alone(seeds: list[int]) -> None:
 
 # ------------------------------------------------------------------- why that is so: rules hang together
 
-OUTPUTS = {term.name: term.sort for term in TERMS} | {con.name: con.sort for con in CONSTRUCTORS.values()}
 SHARED_SORTS = frozenset({"Expr", "Exprs", "Named"})
 """Two members may have the same constant."""
-
-
-def columns_of(name: str) -> tuple[str, ...] | None:
-    """The columns of a relation, function or term, its value last."""
-    if name in BY_NAME:
-        return BY_NAME[name].columns
-    term = {term.name: term for term in TERMS}.get(name)
-    described = term if term is not None else CONSTRUCTORS.get(name)
-    return None if described is None else described.columns
 
 
 def is_key(column: str) -> bool:
@@ -157,11 +146,11 @@ def atoms(fact: sexpr.Node) -> Iterator[frozenset[str]]:
         sides = [side for side in fact[1:] if isinstance(side, list)]
         names = [side for side in fact[1:] if isinstance(side, str)]
         for side in sides:
-            sort = columns_of(str(side[0]))
+            sort = COLUMNS.get(str(side[0]))
             for found in atoms(side):
                 yield found | (frozenset(names) if sort and is_key(sort[-1]) else frozenset())
         return
-    columns = columns_of(str(fact[0]))
+    columns = COLUMNS.get(str(fact[0]))
     if columns is None:
         return
     found: set[str] = set()

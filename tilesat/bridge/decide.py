@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import count
 
 from tilesat.bridge.decisions import Decision, place_of, plan_decisions
 from tilesat.bridge.elaborate import Elaborator
@@ -56,16 +55,16 @@ class InferenceStage:
     def _decide(self, each: list[_Open]) -> dict[Encoded, Plan]:
         """Run the rules; repeat while they rewrite what the analysis starts from (family ``legalize``)."""
         plans: dict[Encoded, Plan] = {}
-        for rounds in count(1):
-            if not each:
-                return plans
-            if rounds > MOST_ROUNDS:
+        rounds = 0
+        while each:
+            if rounds == MOST_ROUNDS:
                 raise SolveError(
                     f"{self.what} rewrites '{each[0].encoded.index.function.name}' without end",
                     hint="see the rules of family legalize",
                 )
             each = self._round(each, plans)
-        raise AssertionError("there is no last round")
+            rounds += 1
+        return plans
 
     def _round(self, each: list[_Open], plans: dict[Encoded, Plan]) -> list[_Open]:
         """The functions about which the rules found something new; the others are done."""

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from itertools import compress
 
 from tilesat.bridge.decisions import Decision
 from tilesat.bridge.explain import placement_decisions
@@ -117,11 +118,11 @@ class PlacementStage:
     def run(self, tasks: Sequence[PlacementTask]) -> list[Placed]:
         """Each function in its cheapest placement, never dearer than it is; they share an e-graph."""
         each = [(task, task.syntax or Syntax.of(task.function)) for task in tasks]
-        open_ = [(task, syntax) for task, syntax in each if syntax.index.tile_names()]
-        places = iter(self._places(open_))
+        has_tiles = [bool(syntax.index.tile_names()) for _, syntax in each]
+        places = iter(self._places(list(compress(each, has_tiles))))
         return [
-            self._placed(next(places)) if syntax.index.tile_names() else self._unchanged(syntax.index)
-            for _, syntax in each
+            self._placed(next(places)) if is_open else self._unchanged(syntax.index)
+            for (_, syntax), is_open in zip(each, has_tiles, strict=True)
         ]
 
     def _unchanged(self, index: FunctionIndex) -> Placed:

@@ -14,12 +14,13 @@ from functools import lru_cache
 from sys import intern
 from typing import Any, Protocol
 
+from tilesat.ir_terms.columns import COLUMNS, SORT_OF
 from tilesat.ir_terms.egraph import EGraph, lines
 from tilesat.ir_terms.relations import BY_NAME
 from tilesat.ir_terms.relations.base import SLOTS, Column, kind_of
-from tilesat.ir_terms.relations.placement import TERMS, Term
+from tilesat.ir_terms.relations.placement import WAYS
 from tilesat.ir_terms.schema import BY_NAME as CONSTRUCTORS
-from tilesat.ir_terms.schema import SORTS, Constructor, loaded_from
+from tilesat.ir_terms.schema import SORTS, loaded_from
 
 SPAN = 1_000_000
 """More than the sites, regions, terms or versions of memory of any member."""
@@ -28,8 +29,7 @@ _MARK = 3
 """Length of what stands before a member's names."""
 
 _NUMBERED = frozenset({Column.SITE, Column.REGION, Column.MEMORY})
-_TERMS = {term.name: term for term in TERMS}
-_PLACES = frozenset(term.sort for term in TERMS if term.way)
+_PLACES = frozenset(way.sort for way in WAYS.values())
 _KEYED = ("Own", "At", "UseOf", "FlowOf")
 """Terms whose arguments tell whose they are; every way to make a place is of one of their classes."""
 
@@ -165,16 +165,12 @@ class _MemberTable:
         return self._rows
 
 
-@lru_cache(maxsize=512)
 def _read_columns(name: str) -> tuple[str, ...]:
-    """The columns of relation, function or term ``name``."""
-    if name in BY_NAME:
-        return BY_NAME[name].columns
-    if name in CONSTRUCTORS or name in _TERMS:
-        described: Constructor | Term = CONSTRUCTORS.get(name) or _TERMS[name]
-        return described.columns
+    """The columns of relation, function or term ``name``; reasons of a way stand where its class does."""
+    if name in COLUMNS:
+        return COLUMNS[name]
     of = name.removeprefix("why-")
-    return (*(_TERMS[of].columns[:-1] if of in _TERMS else BY_NAME[of].columns), "strings")
+    return (*(COLUMNS[of][:-1] if of in SORT_OF else COLUMNS[of]), "strings")
 
 
 def _stripped(column: str, values: Sequence[Any]) -> Sequence[Any]:

@@ -16,7 +16,7 @@ from sys import intern
 from typing import Any
 
 from tilesat.errors import RuleError
-from tilesat.ir_terms.bounded import saturate_bounded, saturate_together
+from tilesat.ir_terms.bounded import saturate_bounded
 
 # Who wants to see what running rules reports: the laboratory counts which rules fired.
 LISTENER: ContextVar[Callable[[list[Any]], None] | None] = ContextVar("egglog-reports", default=None)
@@ -147,14 +147,6 @@ class EGraph:
             return saturate_bounded(self, rulesets, self.suspects, what)
         schedule = " ".join(f"(saturate {name})" for name in rulesets)
         return self.run(f"(run-schedule {schedule})", what=what)
-
-    def saturate_together(self, *rulesets: str, what: str = "rules") -> None:
-        """Run ``rulesets`` in turn until none of them finds anything new."""
-        if self.suspects:
-            return saturate_together(self, rulesets, self.suspects, what)
-        schedule = " ".join(f"(saturate {name})" for name in rulesets)
-        self.run(f"(run-schedule (saturate {schedule}))", what=what)
-        return None
 
     def push(self) -> None:
         self.run("(push)", what="push")

@@ -6,16 +6,17 @@ import re
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from tilesat.ir.hardware import Hardware
 from tilesat.ir.index import FunctionIndex
 from tilesat.ir.memory import MemorySSA
 from tilesat.ir.nodes import Function
+from tilesat.ir_terms.bounded import saturate_together
 from tilesat.ir_terms.bundle import Bundle, Tables, bundled_lines
 from tilesat.ir_terms.egraph import EGraph
 from tilesat.ir_terms.encode import Encoder, Rows
@@ -25,6 +26,8 @@ from tilesat.ir_terms.schema import BY_NAME as TERMS
 from tilesat.ir_terms.schema import INGEST, loaded_from
 from tilesat.ir_terms.stage_program import StageProgram
 from tilesat.ir_terms.syntax_facts import syntax_facts
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -192,13 +195,12 @@ class Session:
         """
         rows = {**encoded.syntax.terms(self._program.calls), **encoded.rows()}
         added = {name: tuples for name, tuples in (more or {}).items() if tuples}
-        all_rows = {name: tuples for name, tuples in {**rows, **added}.items() if tuples}
-        self._serve(all_rows, _size(all_rows), renew=self._encoded is not encoded)
+        self._serve(rows, added, renew=self._encoded is not encoded)
         again = self._encoded is encoded
         if not again:
-            wanted = _of(rows, self._wanted(rows))
+            wanted = self._wanted(rows)
             self._inputs = self.graph.laid_out(wanted)
-            self._is_large = sum(map(len, wanted.values())) > KEPT_ROWS
+            self._is_large = _size(wanted) > KEPT_ROWS
             self._encoded = encoded
         keeps = again and self._is_large
         if keeps and self._depth > 1:
@@ -210,7 +212,7 @@ class Session:
                 self.saturate(*before, what="loading terms")
         if keeps:
             self._push()
-        self.graph.enter(self.graph.laid_out(_of(added, self._wanted(added)), "more-"))
+        self.graph.enter(self.graph.laid_out(self._wanted(added), "more-"))
 
     def enter_all(self, members: Sequence[tuple[Encoded, Rows]], before: tuple[str, ...] = ()) -> None:
         """Make ``members`` the only functions in the graph, each with more facts; see :meth:`enter`."""
@@ -226,8 +228,9 @@ class Session:
                 if tuples:
                     parts[name][number] = tuples
         self._encoded = None
-        self._serve(parts, sum(map(_size, given)), renew=True)
-        self._fill(self.graph.laid_out({name: bundled_lines(name, parts[name]) for name in self._wanted(parts)}))
+        self._serve(*given, renew=True)
+        lines = {name: bundled_lines(name, part) for name, part in self._wanted(parts).items()}
+        self._fill(self.graph.laid_out(lines))
         self.graph.saturate(INGEST, what="loading terms")
 
     def saturate(self, *phases: str, what: str) -> None:
@@ -240,7 +243,7 @@ class Session:
     def saturate_together(self, *phases: str, what: str) -> None:
         """Run ``phases`` in turn until none of them finds anything new."""
         if self._program.kept:
-            self.graph.saturate_together(*self._program.rulesets(*phases), what=what)
+            saturate_together(self.graph, self._program.rulesets(*phases), self._program.kept, what)
         else:
             self.graph.run(f"(run-schedule (saturate {self._program.schedule(*phases)}))", what=what)
 
@@ -258,18 +261,19 @@ class Session:
     def enter_rows(self, rows: Rows) -> None:
         """Make ``rows`` the only facts in the graph."""
         self._encoded = None
-        self._serve((name for name, tuples in rows.items() if tuples), _size(rows), renew=True)
-        self._fill(self.graph.laid_out(_of(rows, self._wanted(rows))))
+        self._serve(rows, renew=True)
+        self._fill(self.graph.laid_out(self._wanted(rows)))
 
-    def _serve(self, names: Iterable[str], size: int, *, renew: bool) -> None:
-        """Have the rules that may fire on ``size`` rows of tables ``names``; ``renew`` a graph that has seen much."""
-        new = self._program.inputs.intersection(names) - self._given
+    def _serve(self, *given: Rows, renew: bool) -> None:
+        """Have the rules that may fire on ``given``; ``renew`` an e-graph that has seen much."""
+        filled = (name for rows in given for name, tuples in rows.items() if tuples)
+        new = self._program.inputs.intersection(filled) - self._given
         self._given |= new
         if renew and (self._pushes >= MOST_PUSHES or self._rows >= MOST_ROWS):
             self._build()
         elif new:
             self._extend()
-        self._rows += size
+        self._rows += sum(map(_size, given))
 
     def _clear(self) -> None:
         while self._depth:
@@ -284,11 +288,11 @@ class Session:
         self._depth += 1
         self._pushes += 1
 
-    def _wanted(self, names: Iterable[str]) -> list[str]:
-        """The tables among ``names`` that some rule may read."""
-        unknown = [name for name in names if name not in BY_NAME and name.removeprefix("in-") not in TERMS]
+    def _wanted(self, rows: Mapping[str, T]) -> dict[str, T]:
+        """What of ``rows``, by table, some rule may read."""
+        unknown = [name for name in rows if name not in BY_NAME and name.removeprefix("in-") not in TERMS]
         assert not unknown, f"facts of no relation: {unknown}"
-        return [name for name in names if name in self._declared]
+        return {name: tuples for name, tuples in rows.items() if name in self._declared}
 
     def _fill(self, inputs: list[Any]) -> None:
         self._clear()
@@ -296,9 +300,6 @@ class Session:
         self.graph.enter(inputs)
 
 
-def _of(rows: Mapping[str, list[tuple[Any, ...]]], names: Sequence[str]) -> Rows:
-    return {name: rows[name] for name in names}
-
-
-def _size(rows: Mapping[str, Collection[object]]) -> int:
+def _size(rows: Rows) -> int:
+    """How many there are in all tables."""
     return sum(map(len, rows.values()))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from tilesat.ir_terms.columns import COLUMNS
 from tilesat.ir_terms.relations import BY_NAME, Role, relations_program
 from tilesat.ir_terms.relations.placement import TERMS as PLACES
 from tilesat.ir_terms.schema import CONSTRUCTORS, EXPRESSIONS, SORTS, loaded_from, syntax_program
@@ -28,10 +29,7 @@ _TABLES = frozenset(
 )
 """What has rows only where facts or rules bring them. Handles of nodes and what users declare may always have some."""
 
-_COLUMNS = {
-    **{relation.name: _SORTS.intersection(relation.args) for relation in BY_NAME.values()},
-    **{term.name: _SORTS.intersection(term.args) for term in PLACES},
-}
+_COLUMNS = {name: _SORTS.intersection(COLUMNS[name]) for name in (*BY_NAME, *(term.name for term in PLACES))}
 """The sorts of syntax that relations and places have in them."""
 
 
@@ -68,6 +66,15 @@ class RuleText:
 def ruleset_of(phase: str) -> str:
     """The egglog ruleset that holds the rules of ``phase``, or the first part of its name where there are several."""
     return f"phase-{phase}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A ruleset with its rules, and whether they run in rounds until nothing new comes."""
+
+    ruleset: str
+    rules: tuple[RuleText, ...]
+    in_rounds: bool
 
 
 @dataclass(frozen=True)
@@ -118,43 +125,36 @@ class StageProgram:
 
     def schedule(self, *phases: str) -> str:
         """What runs ``phases`` one after the other, each until nothing new comes, for ``run-schedule``."""
-        parts = [part for phase in phases for part in self._rulesets[phase]]
-        return " ".join(f"(saturate {name})" if in_rounds else f"(run {name})" for name, in_rounds in parts)
+        parts = [part for phase in phases for part in self._parts[phase]]
+        return " ".join(f"(saturate {part.ruleset})" if part.in_rounds else f"(run {part.ruleset})" for part in parts)
 
     def rulesets(self, *phases: str) -> list[str]:
         """The rulesets of ``phases``, in the order in which they run."""
-        return [name for phase in phases for name, _ in self._rulesets[phase]]
+        return [part.ruleset for phase in phases for part in self._parts[phase]]
 
     @cached_property
-    def _rulesets(self) -> dict[str, list[tuple[str, bool]]]:
-        """For each phase its rulesets in order, and whether they run in rounds."""
+    def _parts(self) -> dict[str, list[_Part]]:
+        """For each phase its rulesets, in the order in which they run."""
+        tables = _TABLES.union(*map(names_in, self.declares))
         found = {}
-        for phase, (_, cut) in self._strata.items():
+        for phase in self.phases:
+            rules = [rule for rule in self.rules if rule.phase == phase]
+            if self.kept:
+                # Rules that nobody has vouched for may feed each other through what they declare themselves.
+                cut = [Stratum(tuple(range(len(rules))), in_rounds=True)]
+            else:
+                cut = strata([Feeding(rule.needs & tables, rule.makes, rule.unites) for rule in rules])
             base = ruleset_of(phase)
             names = [base] if len(cut) == 1 else [f"{base}-{number}" for number in range(len(cut))]
-            found[phase] = [(name, stratum.in_rounds) for name, stratum in zip(names, cut, strict=True)]
+            found[phase] = [
+                _Part(name, tuple(rules[one] for one in stratum.rules), stratum.in_rounds)
+                for name, stratum in zip(names, cut, strict=True)
+            ]
         return found
 
     @cached_property
     def _ruleset_of(self) -> dict[RuleText, str]:
-        return {
-            rules[one]: name
-            for phase, (rules, cut) in self._strata.items()
-            for (name, _), stratum in zip(self._rulesets[phase], cut, strict=True)
-            for one in stratum.rules
-        }
-
-    @cached_property
-    def _strata(self) -> dict[str, tuple[list[RuleText], list[Stratum]]]:
-        found = {}
-        tables = _TABLES.union(*map(names_in, self.declares))
-        for phase in self.phases:
-            rules = [rule for rule in self.rules if rule.phase == phase]
-            # Rules that nobody has vouched for may feed each other through what they declare themselves.
-            together = [Stratum(tuple(range(len(rules))), in_rounds=True)]
-            feeding = [Feeding(rule.needs & tables, rule.makes, rule.unites) for rule in rules]
-            found[phase] = rules, together if self.kept else strata(feeding)
-        return found
+        return {rule: part.ruleset for parts in self._parts.values() for part in parts for rule in part.rules}
 
     def _live(self, given: frozenset[str]) -> list[RuleText]:
         """The rules that may find all they need, in order."""

@@ -11,16 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tilesat.ir_terms.relations import BY_NAME
-from tilesat.ir_terms.relations.placement import TERMS
-from tilesat.ir_terms.schema import CONSTRUCTORS, SORTS, handle
+from tilesat.ir_terms.columns import COLUMNS, SORT_OF
+from tilesat.ir_terms.schema import SORTS, handle
 
-_TERM_SORTS = frozenset([*SORTS, *(term.sort for term in TERMS)])
-_RESULT = {**{con.name: con.sort for con in CONSTRUCTORS}, **{term.name: term.sort for term in TERMS}}
+_TERM_SORTS = frozenset(SORT_OF.values())
 _SORTS_IN = {
-    **{name: _TERM_SORTS.intersection(relation.args) for name, relation in BY_NAME.items()},
-    **{term.name: _TERM_SORTS.intersection(term.columns) for term in TERMS},
-    **{con.name: _TERM_SORTS.intersection(con.columns) for con in CONSTRUCTORS},
+    **{name: _TERM_SORTS.intersection(columns) for name, columns in COLUMNS.items()},
     **{handle(sort): frozenset([sort]) for sort in SORTS},
 }
 """The sorts in the columns of each table."""
@@ -84,6 +80,6 @@ def _bits(numbers: Iterable[int]) -> int:
 @lru_cache(maxsize=64)
 def _touched(sorts: frozenset[str]) -> frozenset[str]:
     """The tables that change when classes of ``sorts`` are united: terms of equal arguments are equal as well."""
-    while more := {_RESULT[name] for name in _RESULT if _SORTS_IN[name] & sorts} - sorts:
+    while more := {SORT_OF[name] for name in SORT_OF if _SORTS_IN[name] & sorts} - sorts:
         sorts |= more
     return frozenset(name for name, its in _SORTS_IN.items() if its & sorts)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 from tilesat.errors import Location, RuleError
+from tilesat.ir_terms.columns import SORT_OF
 from tilesat.ir_terms.relations import BY_NAME, SPACE_NUMBERS, Role
-from tilesat.ir_terms.relations.placement import TERMS, WAYS
+from tilesat.ir_terms.relations.placement import WAYS
 from tilesat.ir_terms.schema import CONSTRUCTORS, EXPRESSIONS
 from tilesat.ir_terms.stage_program import RuleText, StageProgram, names_in, ruleset_of
 from tilesat.rules import sexpr
@@ -129,14 +130,12 @@ def _united(actions: Sequence[Node]) -> frozenset[str] | None:
         one, other = action[1:3]
         if sexpr.head(other) in WAYS and isinstance(other, list) and other[1:2] == [one]:
             continue
-        sorts = {_SORT_OF[name] for name in (sexpr.head(one), sexpr.head(other)) if name in _SORT_OF}
+        heads = {sexpr.head(one), sexpr.head(other)}
+        sorts = {sort for name, sort in SORT_OF.items() if name in heads}
         if not sorts:
             return None
         found |= sorts
     return frozenset(found)
-
-
-_SORT_OF = {**{con.name: con.sort for con in CONSTRUCTORS}, **{term.name: term.sort for term in TERMS}}
 
 
 _NO_EXPRESSIONS = frozenset(con.name for con in CONSTRUCTORS if con.sort not in EXPRESSIONS)
