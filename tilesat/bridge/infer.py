@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tilesat.bridge.alike import first_alike
 from tilesat.bridge.collector import collector_paused
 from tilesat.bridge.decisions import Decision, current_decisions
 from tilesat.bridge.placing import OBSERVER, Placed, PlacementTask, SearchOptions
@@ -207,7 +208,7 @@ class _Pass:
         if not kernels:
             return program, [], []
         # Functions that differ in name only are solved once.
-        first = _first_alike(_nameless(function) for function in kernels)
+        first = first_alike(kernels, lambda number: replace(kernels[number], name=""))
         tasks = [kernels[number] for number in sorted(set(first))]
 
         def started(function: Function) -> None:
@@ -249,7 +250,7 @@ class _Pass:
         if not tasks:
             return program, []
         listed = list(tasks.values())
-        first = _first_alike(task.key for task in listed)
+        first = first_alike([task.function for task in listed], lambda number: listed[number].key)
         work = PlacementWork(StageRules.of(rules, "placement", self.clock), self.chip, self.cost, self.model, options)
         distinct = sorted(set(first))
         results = solve_each([listed[number] for number in distinct], work, self.clock, jobs=self.jobs)
@@ -273,16 +274,6 @@ class _Pass:
         refuse(tuple(finding for finding in found if finding.check != _PATHS))
         self.clock.add("verify output", start)
         return [finding for finding in found if finding.check == _PATHS]
-
-
-def _first_alike(keys: Iterable[Hashable]) -> list[int]:
-    """For each key the position of the first one that equals it; each is hashed once, as it may be a whole function."""
-    first: dict[Hashable, int] = {}
-    return [first.setdefault(key, number) for number, key in enumerate(keys)]
-
-
-def _nameless(function: Function) -> Function:
-    return replace(function, name="")
 
 
 def new_tiles(before: Function, after: Function) -> frozenset[str]:

@@ -148,8 +148,8 @@ class Rebuilder:
         """``value`` with the operands its slots read now; attributes that name them follow (INF-P3-06)."""
         if not isinstance(value, (OpCall, FuncCall, Submit)):
             return self.expr(value)
-        args = tuple(self.slot(site, position, arg) for position, arg in enumerate(value.args))
-        kwargs = map_named(value.kwargs, self.expr)
+        args = tuple([self.slot(site, position, arg) for position, arg in enumerate(value.args)])
+        kwargs = map_named(value.kwargs, self.expr) if self.renamed else value.kwargs
         attrs = self._attrs(value.attrs, value.args, args)
         if args == value.args and kwargs is value.kwargs and attrs == value.attrs:
             return value
@@ -225,11 +225,13 @@ class Rebuilder:
         old = stmt.value
         if not isinstance(old, OpCall) or value.args != old.args or value.kwargs != old.kwargs:
             return True
-        return any(
-            self.types.get(name, self.index.types.get(name)) != self.index.types.get(name)
-            for arg in value.args
-            for name in names_in(arg)
-        )
+        for arg in value.args:
+            for name in (arg.name,) if isinstance(arg, Var) else names_in(arg):
+                before = self.index.types.get(name)
+                now = self.types.get(name, before)
+                if now is not before and now != before:
+                    return True
+        return False
 
     # ---------------------------------------------------------------------- structures
 

@@ -221,13 +221,10 @@ class Rooms:
         Returns whether a row now forbids ``choice``. No solution that fits is lost.
         """
         found = False
-        for region, space in {(self.places.at[cls][3], SPACES[self.places.at[cls][1]]) for cls in self._ups(choice)}:
-            if space not in self.chip.buffers or self.places.index.regions[region].kind != "loop":
-                continue
-            limit = float(max(self.chip.buffers[space].capacity, self.allowed.of(space)))
-            weight = self._kept(region, space, choice)
-            if weight > limit:
-                self._set_limit(region, space, limit)
+        for (region, space), weight in self._kept(choice).items():
+            capacity = self.chip.buffers[space].capacity
+            if weight > capacity and weight > self.allowed.of(space):
+                self._set_limit(region, space, float(max(capacity, self.allowed.of(space))))
                 found = True
         return found
 
@@ -238,8 +235,9 @@ class Rooms:
         the rest of another one may need less.
         """
         narrowed = False
+        kept = self._kept(choice)
         for region, space, excess in self._too_full(result):
-            weight = self._kept(region, space, choice)
+            weight = kept.get((region, space), 0.0)
             if weight:
                 self._set_limit(region, space, max(0.0, weight - excess))
                 narrowed = True
@@ -260,18 +258,18 @@ class Rooms:
                 if need > limit:
                     yield region.id, space, need - limit
 
-    def _ups(self, choice: Choice) -> list[int]:
-        """Used classes of copies that are kept from outside."""
-        used = used_classes(self.graph, choice)
-        return [cls for cls in used if self.graph.nodes[choice[cls]].kind == "Up" and cls in self.places.at]
-
-    def _kept(self, region: int, space: MemorySpace, choice: Choice) -> float:
-        """Bytes that the kept copies of ``choice`` take in ``space`` for ``region``."""
-        number, total = SPACE_NUMBERS[space], 0.0
-        for cls in self._ups(choice):
-            if self.places.at[cls][1] == number and self.places.at[cls][3] == region:
-                total += self._weight(cls, self.graph.nodes[choice[cls]].children[0], space)
-        return total
+    def _kept(self, choice: Choice) -> dict[tuple[int, MemorySpace], float]:
+        """Bytes that the copies which ``choice`` keeps from outside take in each memory for each loop body."""
+        found: dict[tuple[int, MemorySpace], float] = defaultdict(float)
+        for cls in used_classes(self.graph, choice):
+            node = self.graph.nodes[choice[cls]]
+            if node.kind != "Up" or cls not in self.places.at:
+                continue
+            _, number, _, region = self.places.at[cls]
+            space = SPACES[number]
+            if space in self.chip.buffers and self.places.index.regions[region].kind == "loop":
+                found[region, space] += self._weight(cls, node.children[0], space)
+        return found
 
     def _set_limit(self, region: int, space: MemorySpace, limit: float) -> None:
         row = self._row(region, space)

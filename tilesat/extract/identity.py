@@ -35,14 +35,14 @@ class _Identity:
         """Depth first; where the input's own way leads back to where it came from, the next best way."""
         choice: Choice = {}
         for root in self.graph.roots:
-            if not self._satisfy(root, choice):
+            if root not in choice and not self._satisfy(root, choice):
                 return None
         return choice if violation(self.graph, choice) is None else None
 
     def _satisfy(self, root: int, choice: Choice) -> bool:
         """Choose for ``root`` and all that it needs and has no choice yet; false where that cannot be done."""
-        path: dict[int, Iterator[int]] = {} if root in choice else {root: self._candidates(root)}
-        trial: dict[int, int | None] = dict.fromkeys(path)
+        path: dict[int, Iterator[int]] = {root: self._candidates(root)}
+        trial: dict[int, int | None] = {root: None}
         while path:
             if self._steps > STEPS_PER_CLASS * len(self.graph.classes):
                 return False
@@ -58,7 +58,7 @@ class _Identity:
                 trial[next(reversed(path))] = None
                 continue
             needed = [child for child in self.graph.nodes[number].children if child not in choice]
-            if any(child in path for child in needed):
+            if not path.keys().isdisjoint(needed):
                 trial[cls] = None
             elif needed:
                 path[needed[0]] = self._candidates(needed[0])
@@ -70,10 +70,13 @@ class _Identity:
 
     def _candidates(self, cls: int) -> Iterator[int]:
         """The way the input has ``cls``, then what is read where it is, then the rest."""
-        first = self._pick(cls)
-        rest = [number for number in self.graph.classes[cls] if number != first]
-        ordered = sorted(rest, key=lambda number: self.graph.nodes[number].kind != "Read")
-        for number in ordered if first is None else (first, *ordered):
+        numbers = self.graph.classes[cls]
+        if len(numbers) > 1:
+            first = self._pick(cls)
+            rest = [number for number in numbers if number != first]
+            ordered = sorted(rest, key=lambda number: self.graph.nodes[number].kind != "Read")
+            numbers = ordered if first is None else [first, *ordered]
+        for number in numbers:
             guard = self.graph.nodes[number].guard
             if guard is None or self._pick(guard[0]) == guard[1]:
                 yield number

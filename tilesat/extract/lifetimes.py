@@ -52,31 +52,35 @@ def buffers(index: FunctionIndex, chip: Hardware, memory: MemorySSA | None = Non
             if name in index.definitions:
                 end = _keeps_until(index, index.definitions[name].region, site)
                 last_read[name] = max(last_read.get(name, -1), end)
-    return [_buffer(index, chip, names, last_read) for names in members.values()]
+    copies = _copies(index)
+    return [_buffer(index, chip, names, last_read, copies) for names in members.values()]
 
 
-def _buffer(index: FunctionIndex, chip: Hardware, names: list[str], last_read: dict[str, int]) -> Buffer:
-    first = min(index.definitions[name].site for name in names)
-    last = max(first, *(last_read.get(name, -1) for name in names))
+def _buffer(
+    index: FunctionIndex, chip: Hardware, names: list[str], last_read: dict[str, int], copies: list[int]
+) -> Buffer:
+    first = min([index.definitions[name].site for name in names])
+    last = max(first, *[last_read.get(name, -1) for name in names])
     types = [index.types[name] for name in names]
     spaces = [t.space for t in types if isinstance(t, TileType) and t.space is not None]
     space = spaces[0] if spaces else MemorySpace.Vec
     sizes = [tile_bytes(t) for t in types]
     known = [size for size in sizes if size is not None]
-    copies = min(_copies(index, index.definitions[name].region) for name in names)
-    size = None if len(known) < len(sizes) else copies * chip.allocation_size(max(known), space)
+    times = min([copies[index.definitions[name].region] for name in names])
+    size = None if len(known) < len(sizes) else times * chip.allocation_size(max(known), space)
     return Buffer(names[0], first, last, space, size, frozenset(names))
 
 
-def _copies(index: FunctionIndex, region: int) -> int:
-    """How many copies of a buffer made in ``region`` the pipelines around it need."""
-    copies = 1
-    for around in index.ancestors(region):
-        owner = index.regions[around].owner
-        stmt = index.sites[owner] if owner >= 0 else None
+def _copies(index: FunctionIndex) -> list[int]:
+    """For each region, how many copies of a buffer made there the pipelines around it need."""
+    found: list[int] = []
+    for region in index.regions:
+        stmt = index.sites[region.owner] if region.owner >= 0 else None
+        times = found[region.parent] if region.parent >= 0 else 1
         if isinstance(stmt, For) and stmt.kind == "pipeline":
-            copies *= next((int_value(value) or 1 for name, value in stmt.kwargs if name == "stage"), 1)
-    return copies
+            times *= next((int_value(value) or 1 for name, value in stmt.kwargs if name == "stage"), 1)
+        found.append(times)
+    return found
 
 
 def _flows(index: FunctionIndex) -> list[tuple[str, str]]:

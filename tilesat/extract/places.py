@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from operator import itemgetter
 from typing import Any
 
 from tilesat.extract.cost import CheckedModel
@@ -66,6 +67,7 @@ class PlaceGraph:
         self._use_site: dict[int, int] = {}
         self._use_key: dict[int, tuple[int, int]] = {}
         self._numbers: dict[Any, int] = {}
+        self._sizes: dict[Any, int | None] = {}
         self._operands: dict[int, list[int]] = defaultdict(list)
         self._decoder: Decoder | None = None
         self.operand_names: dict[tuple[int, int], str] = {}
@@ -228,8 +230,10 @@ class PlaceGraph:
         return self.model.transfer(transfer) * self.runs[region] + self.model.statement()
 
     def _content_bytes(self, content: Any) -> int | None:
-        members = self.members.get(content)
-        return tile_bytes(self.index.types[members[0][0]]) if members else None
+        if content not in self._sizes:
+            members = self.members.get(content)
+            self._sizes[content] = tile_bytes(self.index.types[members[0][0]]) if members else None
+        return self._sizes[content]
 
     # ---------------------------------------------------------------------------- ways
 
@@ -238,14 +242,18 @@ class PlaceGraph:
             kinds = list(map(kind_of, term.columns))
             rows = self.egraph.table(name).read(*kinds)
             reasons = {row[:-1]: row[-1] for row in self.egraph.table(f"why-{name}").read(*kinds[:-1], "strings")}
-            for row in sorted(rows, key=lambda row: self._order(row)):
+            for row in self._in_order(kinds, rows):
                 cls = self._numbers.get(row[-1])
                 if cls is not None:
                     self._way(name, cls, row[1:-1], reasons.get(row[:-1], ()))
 
-    def _order(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
-        """A key that does not depend on how egglog numbers its classes."""
-        return tuple(self._numbers.get(item, -1) if not isinstance(item, (int, str)) else item for item in row)
+    def _in_order(self, kinds: list[str], rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """``rows`` in an order that does not depend on how egglog numbers its classes."""
+        number = self._numbers.get
+        columns = zip(kinds, zip(*rows, strict=True), strict=bool(rows))
+        named = [[number(x, -1) for x in column] if kind == "class" else column for kind, column in columns]
+        keyed = zip(zip(*named, strict=True), rows, strict=True)
+        return [row for _, row in sorted(keyed, key=itemgetter(0))]
 
     def _way(self, name: str, cls: int, args: tuple[Any, ...], reasons: Reasons) -> None:
         build = getattr(self, f"_way_{name.lower()}")

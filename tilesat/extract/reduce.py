@@ -21,8 +21,9 @@ from tilesat.extract.sccs import cyclic_groups
 DEEP_WAYS = (12, 6000)
 """Ways of a part, more than and up to, for which it pays to find out what every derivation needs."""
 
-LEAST_GAIN = 0.9
-"""A round over a whole problem that leaves more than this share of its ways is the last."""
+QUICK_SHARE, SLOW_SHARE = 0.6, 0.9
+"""A round over a whole problem that leaves more than this share of its ways is the last: its parts are looked at more
+closely, which also takes less time. A part with too many ways for that goes on until little follows any more."""
 
 
 @dataclass(slots=True)
@@ -66,18 +67,21 @@ def reduce(graph: ChoiceGraph) -> Reduction:
     """Raises :class:`SolveError` when a root cannot be satisfied whatever is chosen."""
     problem, unit = whole_problem(graph)
     reduction = Reduction(graph, unit, 0, {}, {}, [])
-    for part in split(_shrink(problem, reduction, deep=False)):
-        if DEEP_WAYS[0] < len(part.cls) <= DEEP_WAYS[1]:
+    for part in split(_shrink(problem, reduction, most_left=QUICK_SHARE)):
+        if len(part.cls) <= DEEP_WAYS[0]:
+            reduction.parts.append(part)
+        elif len(part.cls) <= DEEP_WAYS[1]:
             reduction.parts += split(_shrink(part, reduction, deep=True))
         else:
-            reduction.parts.append(part)
+            reduction.parts += split(_shrink(part, reduction, most_left=SLOW_SHARE))
     return reduction
 
 
-def _shrink(problem: Problem, reduction: Reduction, deep: bool) -> Problem:
+def _shrink(problem: Problem, reduction: Reduction, *, deep: bool = False, most_left: float = 1.0) -> Problem:
     """``problem`` without what can be decided, which goes into ``reduction``.
 
-    ``deep`` finds out what every derivation needs, in time quadratic in the number of classes.
+    It ends early, with more than a few ways left, after a round that leaves more than ``most_left`` of them. ``deep``
+    finds out what every derivation needs, in time quadratic in the number of classes.
     """
     while True:
         pruned = Pruner(problem).run()
@@ -99,8 +103,7 @@ def _shrink(problem: Problem, reduction: Reduction, deep: bool) -> Problem:
         before, problem = problem, contraction.result
         if not contraction.merged and len(problem.cls) == len(before.cls):
             return problem
-        if not deep and len(before.cls) > DEEP_WAYS[0] and len(problem.cls) > LEAST_GAIN * len(before.cls):
-            # What is left is in small parts, each of which is looked at more closely.
+        if len(before.cls) > DEEP_WAYS[0] and len(problem.cls) > most_left * len(before.cls):
             return problem
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from tilesat.ir.types import MemorySpace
 
@@ -17,8 +17,7 @@ class TransferKind(StrEnum):
     EXTRACT = "extract"
 
 
-@dataclass(frozen=True, slots=True)
-class Transfer:
+class Transfer(NamedTuple):
     """One execution of a transfer of ``bytes`` bytes; ``None`` bytes where extents are not static."""
 
     kind: TransferKind

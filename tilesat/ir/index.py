@@ -8,6 +8,7 @@ know how often they run per entry, ``None`` when that depends on run-time values
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tilesat.ir.nodes import (
     Assign,
@@ -38,14 +39,15 @@ class Region:
     depth: int
     owner: int
     kind: str
-    trips: int | None = 1
+    trips: int | None
+    around: tuple[int, ...]
+    """It and the regions that it lies in, innermost first."""
     sites: list[int] = field(default_factory=list)
     end: int = 0
     """One past the last site inside, nested ones included."""
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """Where a name is bound: ``how`` is param, assign, index, carry, result, or opaque for unmodelled statements."""
 
     site: int
@@ -79,10 +81,10 @@ class FunctionIndex:
             self.types[name] = type_
 
     def _new_region(self, parent: int, owner: int, kind: str, trips: int | None) -> int:
-        depth = 0 if parent < 0 else self.regions[parent].depth + 1
-        region = Region(len(self.regions), parent, depth, owner, kind, trips)
-        self.regions.append(region)
-        return region.id
+        number = len(self.regions)
+        around = (number, *self.ancestors(parent))
+        self.regions.append(Region(number, parent, len(around) - 1, owner, kind, trips, around))
+        return number
 
     def _visit(self, body: Block) -> None:
         # An explicit stack: programs may nest deeper than Python's recursion limit allows.
@@ -145,20 +147,13 @@ class FunctionIndex:
 
     # ------------------------------------------------------------------------- queries
 
-    def ancestors(self, region: int) -> list[int]:
+    def ancestors(self, region: int) -> tuple[int, ...]:
         """``region`` and the regions around it, innermost first."""
-        chain = []
-        while region >= 0:
-            chain.append(region)
-            region = self.regions[region].parent
-        return chain
+        return self.regions[region].around if region >= 0 else ()
 
     def is_inside(self, region: int, outer: int) -> bool:
         """Whether ``region`` is ``outer`` or lies in it."""
-        depth = self.regions[outer].depth
-        while self.regions[region].depth > depth:
-            region = self.regions[region].parent
-        return region == outer
+        return outer in self.regions[region].around
 
     def site_in(self, region: int, site: int) -> int:
         """The site directly in ``region`` that is, or encloses, ``site``."""

@@ -135,7 +135,6 @@ class MemorySSA:
         self._find_written()
         self._join_phis()
         self._collect_writes()
-        self._origins = self._find_origins()
 
     @property
     def use_versions(self) -> dict[tuple[int, str], Versions]:
@@ -302,14 +301,15 @@ class MemorySSA:
     def _collect_writes(self) -> None:
         for site, stmt in enumerate(self.index.sites):
             names = self._written.get(site, [])
+            is_unknown = isinstance(stmt, OpaqueStmt) or isinstance(called(stmt), (FuncCall, Submit))
+            if not names and not is_unknown:
+                continue
             groups = dict.fromkeys(self.group(name) for name in names)
-            if any(name in self._behind or isinstance(self.index.types.get(name), TensorType) for name in names):
+            touches = (name in self._behind or isinstance(self.index.types.get(name), TensorType) for name in names)
+            if is_unknown or any(touches):
                 groups[GLOBAL_MEMORY] = None
-            if isinstance(called(stmt), (FuncCall, Submit)) or isinstance(stmt, OpaqueStmt):
-                groups[GLOBAL_MEMORY] = None
-            if groups:
-                self._writes[site] = tuple(groups)
-                self.written_groups.update(groups)
+            self._writes[site] = tuple(groups)
+            self.written_groups.update(groups)
 
     # ------------------------------------------------------------------------ versions
 
@@ -319,7 +319,8 @@ class MemorySSA:
         numbering.region(BODY)
         return numbering.uses, numbering.entries
 
-    def _find_origins(self) -> dict[str, tuple[str, ...]]:
+    @cached_property
+    def _origins(self) -> dict[str, tuple[str, ...]]:
         """For a copied tile, the groups it was copied from: a later read could read those instead."""
         origins: dict[str, tuple[str, ...]] = {}
         for stmt in self.index.sites:

@@ -174,7 +174,7 @@ Call: TypeAlias = "OpCall | FuncCall | Submit"
 class _Memo:
     """Room for what is remembered of a statement (:mod:`tilesat.ir.remembered`); no part of its value."""
 
-    __slots__ = ("_head", "_inner", "_is_barrier", "_reads")
+    __slots__ = ("_beside", "_head", "_inner", "_is_barrier", "_reads")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import singledispatch
+from operator import is_
 from typing import Any
 
 from tilesat.ir.nodes import (
@@ -226,6 +227,26 @@ def reads(stmt: Stmt) -> tuple[str, ...]:
 _CALLS = (OpCall, FuncCall, Submit)
 
 
+@remembered("_beside")
+def names_beside(stmt: Stmt) -> tuple[str, ...]:
+    """Names that ``stmt`` reads neither as an operand of its op, nor as an alias, nor into a slot; each once."""
+    if isinstance(stmt, OpaqueStmt):
+        return tuple(dict.fromkeys(stmt.names))
+    value = stmt.value if isinstance(stmt, (Assign, EvalStmt)) else None
+    exprs = own_exprs(stmt)
+    if isinstance(value, OpCall):
+        nested = [arg for arg in value.args if not isinstance(arg, Var)]
+        exprs = (*nested, *_call_children(value)[len(value.args) :])
+    elif isinstance(stmt, (For, While, Yield)):
+        exprs = tuple([expr for expr in exprs if not isinstance(expr, Var)])
+    elif isinstance(stmt, Assign) and isinstance(value, (Var, TupleGet)):
+        exprs = ()
+    names: list[str] = []
+    for expr in exprs:
+        _collect_names(expr, names)
+    return tuple(dict.fromkeys(names))
+
+
 @remembered("_inner")
 def inner_kinds(stmt: Stmt) -> frozenset[type]:
     """The classes of all expressions in ``stmt``, but for the call that an assignment or a bare call makes."""
@@ -263,19 +284,22 @@ def rename_expr(expr: Expr, names: Rename) -> Expr:
     """``expr`` with the variables in ``names`` replaced; ``expr`` itself when none occurs."""
     if not names:
         return expr
-    return _rename(expr, names)
+    if isinstance(expr, Var):
+        return names.get(expr.name, expr)
+    return _rename(expr, names) if type(expr) in _CHILDREN else expr
 
 
 def map_named(items: NamedExprs, function: Callable[[Expr], Expr]) -> NamedExprs:
     """Keyword or attribute items with ``function`` applied to each value; unchanged when nothing changes."""
-    mapped = tuple((key, function(value)) for key, value in items)
-    return items if all(a[1] is b[1] for a, b in zip(items, mapped, strict=True)) else mapped
+    values = tuple([value for _, value in items])
+    mapped = map_exprs(values, function)
+    return items if mapped is values else tuple([(key, value) for (key, _), value in zip(items, mapped, strict=True)])
 
 
 def map_exprs(exprs: tuple[Expr, ...], function: Callable[[Expr], Expr]) -> tuple[Expr, ...]:
     """``function`` applied to each; the same tuple when nothing changes."""
     mapped = tuple([function(expr) for expr in exprs])
-    return exprs if all(a is b for a, b in zip(exprs, mapped, strict=True)) else mapped
+    return exprs if all(map(is_, exprs, mapped)) else mapped
 
 
 @singledispatch
@@ -284,44 +308,39 @@ def _rename(expr: Expr, _names: Rename) -> Expr:
 
 
 @_rename.register
-def _(expr: Var, names: Rename) -> Expr:
-    return names.get(expr.name, expr)
-
-
-@_rename.register
 def _(expr: BinOp, names: Rename) -> Expr:
-    lhs, rhs = _rename(expr.lhs, names), _rename(expr.rhs, names)
+    lhs, rhs = rename_expr(expr.lhs, names), rename_expr(expr.rhs, names)
     return expr if lhs is expr.lhs and rhs is expr.rhs else BinOp(expr.op, lhs, rhs)
 
 
 @_rename.register(UnaryOp)
 @_rename.register(Cast)
 def _(expr: UnaryOp | Cast, names: Rename) -> Expr:
-    operand = _rename(expr.operand, names)
+    operand = rename_expr(expr.operand, names)
     return expr if operand is expr.operand else replace(expr, operand=operand)
 
 
 @_rename.register
 def _(expr: ListExpr, names: Rename) -> Expr:
-    items = map_exprs(expr.items, lambda item: _rename(item, names))
+    items = map_exprs(expr.items, lambda item: rename_expr(item, names))
     return expr if items is expr.items else ListExpr(items)
 
 
 @_rename.register
 def _(expr: DictExpr, names: Rename) -> Expr:
-    items = map_named(expr.items, lambda item: _rename(item, names))
+    items = map_named(expr.items, lambda item: rename_expr(item, names))
     return expr if items is expr.items else DictExpr(items)
 
 
 @_rename.register
 def _(expr: ScalarFn, names: Rename) -> Expr:
-    args = map_exprs(expr.args, lambda arg: _rename(arg, names))
+    args = map_exprs(expr.args, lambda arg: rename_expr(arg, names))
     return expr if args is expr.args else ScalarFn(expr.name, args)
 
 
 @_rename.register
 def _(expr: TupleGet, names: Rename) -> Expr:
-    value = _rename(expr.value, names)
+    value = rename_expr(expr.value, names)
     return expr if value is expr.value else TupleGet(value, expr.index)
 
 
@@ -330,7 +349,7 @@ def _(expr: TupleGet, names: Rename) -> Expr:
 @_rename.register(Submit)
 def _(expr: OpCall | FuncCall | Submit, names: Rename) -> Expr:
     def apply(inner: Expr) -> Expr:
-        return _rename(inner, names)
+        return rename_expr(inner, names)
 
     args = map_exprs(expr.args, apply)
     kwargs, attrs = map_named(expr.kwargs, apply), map_named(expr.attrs, apply)
@@ -340,7 +359,7 @@ def _(expr: OpCall | FuncCall | Submit, names: Rename) -> Expr:
 
 
 def rename_shape(shape: Shape, names: Rename) -> Shape:
-    return tuple(dim if isinstance(dim, int) else _rename(dim, names) for dim in shape)
+    return tuple([dim if isinstance(dim, int) else rename_expr(dim, names) for dim in shape])
 
 
 def rename_type(type_: Type, names: Rename) -> Type:

@@ -54,6 +54,14 @@ def unescape(text: str) -> str:
     return "".join(out)
 
 
+class _Unescaped(dict[str, str]):
+    """What texts of the e-graph say, found once for each."""
+
+    def __missing__(self, text: str) -> str:
+        plain = self[text] = intern(unescape(text))
+        return plain
+
+
 class Table:
     """One function or relation of a frozen e-graph, columns converted on reading."""
 
@@ -86,6 +94,7 @@ class EGraph:
         with _guard(what):
             self._graph = self._bindings.EGraph()
         self._sets: dict[Any, tuple[str, ...]] = {}
+        self._texts = _Unescaped()
         self._frozen: Mapping[str, Any] | None = None
         self._known: dict[str, list[Any]] = {}
         """Commands that were run, parsed."""
@@ -175,7 +184,7 @@ class EGraph:
         if kind == "int":
             return list(map(self._graph.value_to_i64, values))
         if kind == "str":
-            return list(map(intern, map(unescape, map(self._graph.value_to_string, values))))
+            return list(map(self._texts.__getitem__, map(self._graph.value_to_string, values)))
         return list(map(self._string_set, values))
 
     def _string_set(self, value: Any) -> tuple[str, ...]:

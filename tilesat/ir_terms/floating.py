@@ -7,9 +7,9 @@ from collections.abc import Collection
 
 from tilesat.ir.index import FunctionIndex
 from tilesat.ir.memory import COPIES, MemorySSA
-from tilesat.ir.nodes import Assign, EvalStmt, Expr, For, OpCall, Return, Stmt, Var, While, Yield
+from tilesat.ir.nodes import Assign, EvalStmt, Expr, For, OpCall, Stmt, Var, While, Yield
 from tilesat.ir.ops import op_info
-from tilesat.ir.walk import asks_again, names_in, own_exprs, reads
+from tilesat.ir.walk import asks_again, names_beside, reads
 
 
 class Floating:
@@ -110,18 +110,13 @@ class Floating:
         return all(self._takes_any(self.index.sites[site], name) for site in self.reads[name])
 
     def _takes_any(self, stmt: Stmt, name: str) -> bool:
-        if isinstance(stmt, (For, While)):
-            return all(name not in names_in(e) or isinstance(e, Var) for e in own_exprs(stmt))
-        if isinstance(stmt, (Yield, Return)):
-            return isinstance(stmt, Yield)
+        if isinstance(stmt, Yield):
+            return True
         value = stmt.value if isinstance(stmt, (Assign, EvalStmt)) else None
         if isinstance(value, Var):
             return True
-        if not isinstance(value, OpCall):
-            return False
-        nested = [arg for arg in value.args if not isinstance(arg, Var)]
-        nested += [item for _, item in (*value.kwargs, *value.attrs)]
-        return not any(name in names_in(item) for item in nested)
+        takes_others = isinstance(stmt, (For, While)) or isinstance(value, OpCall)
+        return takes_others and name not in names_beside(stmt)
 
     def read_versions(self, name: str) -> list[int]:
         """Versions at which ``name``, which nobody writes, is read."""

@@ -14,10 +14,7 @@ from tilesat.ir.nodes import (
     Expr,
     For,
     If,
-    OpaqueStmt,
     OpCall,
-    Stmt,
-    TupleGet,
     Var,
     While,
     Yield,
@@ -25,7 +22,7 @@ from tilesat.ir.nodes import (
 from tilesat.ir.ops import OpInfo, OutputRule, op_info
 from tilesat.ir.printer import print_expr
 from tilesat.ir.types import MemorySpace, TensorType, TileType
-from tilesat.ir.walk import asks_again, names_in, own_exprs
+from tilesat.ir.walk import asks_again, names_beside, names_in
 from tilesat.ir_terms.encode import Rows
 from tilesat.ir_terms.facts import LOAD, ON_CHIP
 from tilesat.ir_terms.floating import Floating, tile_source
@@ -90,13 +87,7 @@ class PlacementCollector:
 
     def _find_named(self) -> set[str]:
         """Tiles that something reads other than as an operand or what flows into a slot: under their own name."""
-        found = {
-            name
-            for stmt in self.index.sites
-            for expr in _read_by_name(stmt)
-            for name in names_in(expr)
-            if name in self.tiles
-        }
+        found = {name for stmt in self.index.sites for name in names_beside(stmt) if name in self.tiles}
         for stmt in reversed(self.index.sites):
             # What a name stands for that stays is read by that statement.
             if isinstance(stmt, Assign) and isinstance(stmt.value, Var) and stmt.name in found:
@@ -173,7 +164,7 @@ class PlacementCollector:
             elif isinstance(call, OpCall):
                 self._operands(site, call, op_info(call.op))
             else:
-                self._named_operands(site, _read_by_name(stmt))
+                self._named_operands(site, names_beside(stmt))
 
     def _producer(self, site: int, stmt: Assign) -> None:
         name, value = stmt.name, stmt.value
@@ -198,7 +189,7 @@ class PlacementCollector:
         self._home(name)
         if call is None:
             self._add("owner", name, SPACE_NUMBERS[self.space(name)])
-            self._named_operands(site, () if isinstance(value, TupleGet) else (value,))
+            self._named_operands(site, (value.name,) if isinstance(value, Var) else names_beside(stmt))
             return
         if info is not None and info.retargetable:
             self._makes(site, name, call)
@@ -222,7 +213,7 @@ class PlacementCollector:
         if name in self.standing:
             assert isinstance(value, OpCall)
             self._load(site, name, value)
-            self._named_operands(site, beside_operands(value))
+            self._named_operands(site, names_beside(stmt))
             for region in sorted(self._allowed(name)):
                 self._add("stands", name, region)
             for space in sorted(self._load_spaces(name)):
@@ -233,7 +224,7 @@ class PlacementCollector:
             return
         assert isinstance(value, OpCall)
         if value.op in COPIES:
-            self._named_operands(site, beside_operands(value))
+            self._named_operands(site, names_beside(stmt))
             relation = "extract-at" if value.op == EXTRACT else "copied-at"
             made = self._version(site, source)
             for version in self._floats.read_versions(name):
@@ -262,7 +253,7 @@ class PlacementCollector:
 
     def _view(self, site: int, name: str, source: str, call: OpCall | None) -> None:
         assert call is not None
-        self._named_operands(site, beside_operands(call))
+        self._named_operands(site, names_beside(self.index.sites[site]))
         self._add("view-at", site, name, source)
         self._add("lookable", site, SPACE_NUMBERS[self.space(name)])
         info = op_info(call.op)
@@ -301,16 +292,15 @@ class PlacementCollector:
 
         Nothing is bound in them that it reads besides its source, and it stands in front of them or they run for sure.
         """
-        names = {other for arg in call.args[1:] for other in names_in(arg)}
-        names |= {other for _, value in (*call.kwargs, *call.attrs) for other in names_in(value)}
+        names = {arg.name for arg in call.args[1:] if isinstance(arg, Var)}.union(names_beside(self.index.sites[site]))
         source = tile_source(call)
         everywhere = source is not None and is_sure(call, self.index.types[source], self.index)
         bound_in = [self.index.definitions[other].region for other in names if other in self.index.definitions]
         inner = {self.index.region_of[reader] for reader in (site, *self._floats.all_readers(name))}
+        around = self.index.ancestors(self.index.region_of[site])
         for region in sorted({region for start in inner for region in self.index.ancestors(start)}):
-            is_fixed = not any(self.index.is_inside(other, region) for other in bound_in)
-            is_new_there = self.index.is_inside(self.index.region_of[site], region) and not self._surely_runs(region)
-            if is_fixed and (everywhere or not is_new_there):
+            is_new_there = not everywhere and region in around and not self._surely_runs(region)
+            if not is_new_there and not any(self.index.is_inside(other, region) for other in bound_in):
                 self._add("fixed-in", site, region)
 
     def _surely_runs(self, region: int) -> bool:
@@ -381,7 +371,7 @@ class PlacementCollector:
                 spaces = [self.space(arg.name)]
             is_shared = info is None or info.is_view or position in written
             self._operand(site, position, arg.name, spaces, copyable=not is_shared)
-        self._named_operands(site, beside_operands(call))
+        self._named_operands(site, names_beside(self.index.sites[site]))
 
     def _converts(self, store: OpCall) -> bool:
         """Whether ``store`` changes the dtype on its way, which only the way out of Acc does."""
@@ -396,9 +386,9 @@ class PlacementCollector:
         target = self.space(stmt.name)
         return source is target or (source, target) in move_edges(self.chip)
 
-    def _named_operands(self, site: int, exprs: Iterable[Expr]) -> None:
+    def _named_operands(self, site: int, names: Iterable[str]) -> None:
         """Tiles that are read other than as operands of an op: where they are, under their own name."""
-        for number, name in enumerate(dict.fromkeys(name for expr in exprs for name in names_in(expr))):
+        for number, name in enumerate(names):
             if name in self.tiles:
                 self._operand(site, NAMED_SLOT + number, name, [self.space(name)], copyable=False)
 
@@ -472,26 +462,6 @@ def _leaves_in_operand(info: OpInfo) -> bool:
 def _stays_beside(info: OpInfo) -> bool:
     """Whether the result is in the space of the first operand, which is read: there it stays."""
     return info.output_rule is OutputRule.INHERIT and 0 not in info.effects
-
-
-def beside_operands(call: OpCall) -> list[Expr]:
-    """What ``call`` reads other than as operands: nested expressions, keywords, attributes."""
-    nested = [arg for arg in call.args if not isinstance(arg, Var)]
-    return [*nested, *(value for _, value in (*call.kwargs, *call.attrs))]
-
-
-def _read_by_name(stmt: Stmt) -> list[Expr]:
-    """What ``stmt`` reads that is neither an operand of an op nor flows into a slot."""
-    if isinstance(stmt, OpaqueStmt):
-        return [Var(name) for name in stmt.names]
-    if isinstance(stmt, (For, While, Yield)):
-        return [expr for expr in own_exprs(stmt) if not isinstance(expr, Var)]
-    call = called(stmt)
-    if isinstance(call, OpCall):
-        return beside_operands(call)
-    if isinstance(stmt, Assign) and isinstance(stmt.value, (Var, TupleGet)):
-        return []
-    return list(own_exprs(stmt))
 
 
 def is_row_major(tile: TileType) -> bool:

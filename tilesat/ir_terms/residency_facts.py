@@ -156,9 +156,8 @@ class ResidencyCollector:
             call = called(stmt)
             if not isinstance(call, OpCall):
                 continue
-            args = call.args[1:] if call.op in _PASSES_ON else call.args
-            exprs = (*args, *(value for _, value in (*call.kwargs, *call.attrs)))
-            names = dict.fromkeys(name for expr in exprs for name in names_in(expr))
+            passed_on = len(list(names_in(call.args[0]))) if call.op in _PASSES_ON else 0
+            names = dict.fromkeys(reads(stmt)[passed_on:])
             if isinstance(stmt, Assign) and stmt.type is not None:
                 names.update(dict.fromkeys(names_in_type(stmt.type)))
             for name in names:

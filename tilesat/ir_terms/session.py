@@ -181,6 +181,8 @@ class Session:
         self.graph.declare(text, what=self._what)
         self._commands.update(new)
         self._declared |= frozenset(_DECLARED.findall(text))
+        if not self._program.kept:
+            self.graph.run(f"(run-schedule {self._program.schedule(*self._program.phases)})", what=self._what)
 
     def enter(
         self,
