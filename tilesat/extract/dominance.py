@@ -92,12 +92,11 @@ class Dominance:
     def paid_children(self, way: int) -> list[int]:
         """Children that are not in every choice anyway, or that may close a cycle."""
         forced, cyclic = self.pruned.forced, self.cyclic
+        children = self.problem.children[way]
         group = cyclic[self.problem.cls[way]]
-        return [
-            child
-            for child in self.problem.children[way]
-            if not forced[child] or (group >= 0 and cyclic[child] == group)
-        ]
+        if group < 0:
+            return [child for child in children if not forced[child]]
+        return [child for child in children if not forced[child] or cyclic[child] == group]
 
     def _compare(self, ways: list[int]) -> None:
         alive = self.pruned.alive
