@@ -22,16 +22,20 @@ from tilesat.bridge.decisions import Decision
 from tilesat.bridge.placing import PlacementTask, SearchOptions
 from tilesat.bridge.processes import solve_in_processes
 from tilesat.bridge.request import Request
+from tilesat.bridge.residency import has_candidates
 from tilesat.bridge.sending import packed
-from tilesat.bridge.work import PlacementWork, StageRules
+from tilesat.bridge.work import InferenceWork, KernelWork, PlacementWork, StageRules
 from tilesat.bridge.workers import FEWEST_TASKS
 from tilesat.cli import main
 from tilesat.extract.cost import Traffic, cost_model
 from tilesat.extract.transfer import Transfer
 from tilesat.ir.hardware import CHIPS
 from tilesat.ir.nodes import Function, Program
+from tilesat.ir_terms.residency_facts import is_load
 from tilesat.ir_terms.session import Clock, Syntax
+from tilesat.lab.config import ALL_FEATURES, GeneratorConfig
 from tilesat.lab.firing import firings
+from tilesat.lab.generate import random_program
 from tilesat.lab.scale import many_functions
 from tilesat.rules.catalogue import preset
 from tilesat.rules.rule import Rule
@@ -107,6 +111,36 @@ def test_the_result_is_that_of_one_process(many: Program, rules: str) -> None:
     together = infer(many, rules=rules)
     assert_same(together, infer(many, 1, rules=rules))
     assert together.decisions
+
+
+@pytest.fixture(scope="module")
+def mixed() -> Program:
+    """As many kernels of all kinds as other processes are worth; some load in loops, and one is there twice."""
+    kinds = GeneratorConfig(features=ALL_FEATURES - {"dynamic_dims"})
+    given = [random_program(seed, kinds) for seed in range(FEWEST_TASKS)]
+    found = [f for program in given for f in program.functions if f.is_incore]
+    named = [replace(f, name=f"kernel{n}") for n, f in enumerate([*found, found[1]])]
+    return replace(given[0], functions=tuple(named))
+
+
+def test_functions_are_placed_at_once_unless_a_load_may_leave_a_loop(
+    mixed: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it may, only a look at the whole program tells."""
+    waiting: list[str] = []
+    real = processes.solve_in_processes
+
+    def solve(tasks: Any, work: Any, clock: Any, jobs: int, started: Any) -> Any:
+        if isinstance(work, PlacementWork):
+            waiting.extend(task.function.name for task in tasks)
+        return real(tasks, work, clock, jobs, started)
+
+    monkeypatch.setattr(processes, "solve_in_processes", solve)
+    monkeypatch.setattr(workers, "FEWEST_TASKS", 4)
+    assert_same(infer(mixed), infer(mixed, 1))
+    *different, _ = mixed.functions
+    assert waiting == [f.name for f in different if has_candidates(f, is_load)]
+    assert 0 < len(waiting) < len(different)
 
 
 def test_the_processes_stay_for_the_next_program(few: Program) -> None:
@@ -235,6 +269,21 @@ def test_the_time_limit_is_one_for_all_processes() -> None:
         with work.opened(clock) as solve:
             left = solve.__self__._deadline - time.monotonic()  # type: ignore[attr-defined]
         assert most - 20.0 < left <= most
+
+
+def test_the_time_limit_does_not_count_inference(few: Program) -> None:
+    """Nor would it if both were done one after the other."""
+    clock, chip, rules = Clock(), CHIPS["910b"], preset("optimal")
+    inference = InferenceWork(StageRules.of(rules, "inference", clock), chip)
+    placement = PlacementWork(StageRules.of(rules, "placement", clock), chip, "moves", None, SearchOptions())
+    work = KernelWork(inference, placement, waits=None).sent().received()
+    assert work.spent.seconds == 0
+    with work.opened(clock) as solve:
+        assert all(found.placed is not None for found in solve(few.functions))
+    assert work.spent.seconds > 0
+    assert work.placement.deadline is not None
+    assert work.placement.later(5.0).deadline == work.placement.deadline + 5.0
+    assert placement.later(5.0) == placement, "its time has not begun"
 
 
 # ----------------------------------------------------------------------------------------- errors
@@ -384,7 +433,7 @@ def test_the_command_asks_for_processes(few: Program, tmp_path: Path, monkeypatc
     alone, together = (CliRunner().invoke(main, [*arguments, *more]) for more in ((), ("--jobs", str(JOBS))))
     assert together.exit_code == 0
     assert (together.stdout, together.stderr) == (alone.stdout, alone.stderr)
-    assert asked == [JOBS, JOBS], "inference and placement"
+    assert asked == [JOBS], "inference and placement at once"
 
 
 def test_the_command_takes_all_processors_where_that_pays_off(few: Program, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from tilesat.bridge.decisions import Decision, place_of, plan_decisions
 from tilesat.bridge.elaborate import Elaborator
+from tilesat.bridge.placing import Placed
 from tilesat.diagnostics import Diagnostic, Severity
 from tilesat.errors import SolveError
 from tilesat.extract.decided import PlanReader, Premises
@@ -22,11 +23,16 @@ MOST_ROUNDS = 50
 
 @dataclass(slots=True)
 class Inferred:
-    """A function with spaces and moves, what was decided, and what is worth a word."""
+    """A function with spaces and moves, what was decided, and what is worth a word.
+
+    ``placed`` is there where placement followed at once. Then ``function`` is its result, and ``decisions`` are those
+    that still hold.
+    """
 
     function: Function
     decisions: list[Decision] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    placed: Placed | None = None
 
 
 class InferenceStage:

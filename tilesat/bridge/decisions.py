@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
 from tilesat.bridge.elaborate import Elaborator
 from tilesat.extract.plan import Plan, Reasons
 from tilesat.ir.index import FunctionIndex
-from tilesat.ir.nodes import Program
+from tilesat.ir.nodes import Function
 from tilesat.ir.printer import print_head
 from tilesat.ir.types import TileType
 from tilesat.ir.walk import variable_types
@@ -116,16 +117,18 @@ def plan_decisions(index: FunctionIndex, plan: Plan, elaborated: Elaborator) -> 
 
 
 def current_decisions(
-    before: Program, between: Program, after: Program, inferred: list[Decision], placed: list[Decision]
-) -> list[Decision]:
-    """What holds of ``after``, which placement made of ``between``, which inference made of ``before``.
+    before: Iterable[Function],
+    between: Iterable[Function],
+    after: Iterable[Function],
+    inferred: list[Decision],
+    placed: list[Decision],
+) -> tuple[list[Decision], list[Decision]]:
+    """What holds of ``after``, which placement made of ``between``, which inference made of ``before``: functions.
 
     Earlier decisions on tiles that placement put elsewhere, or made anew, do not; and that ``after`` lacks a copy which
-    only ``between`` had is no news.
+    only ``between`` had is no news. Decisions on other functions stay.
     """
-    had, first, last = (
-        {f.name: variable_types(f) for f in p.functions if f.is_incore} for p in (before, between, after)
-    )
+    had, first, last = ({f.name: variable_types(f) for f in functions} for functions in (before, between, after))
     taken = {(decision.function, decision.subject) for decision in placed if decision.kind != "dropped"}
 
     def still(decision: Decision) -> bool:
@@ -139,8 +142,8 @@ def current_decisions(
         return decision.kind != "move" or (decision.function, decision.subject) not in taken
 
     kept = [decision for decision in inferred if still(decision)]
-    news = [d for d in placed if d.kind != "dropped" or d.subject in had[d.function]]
-    return kept + news
+    news = [d for d in placed if d.kind != "dropped" or d.function not in had or d.subject in had[d.function]]
+    return kept, news
 
 
 def place_of(index: FunctionIndex, site: int) -> str:

@@ -10,20 +10,19 @@ from typing import Any
 from tilesat.bridge.alike import first_alike
 from tilesat.bridge.collector import collector_paused
 from tilesat.bridge.decisions import Decision, current_decisions
-from tilesat.bridge.placing import OBSERVER, Placed, PlacementTask, SearchOptions
+from tilesat.bridge.placing import OBSERVER, Placed, SearchOptions, placement_task
 from tilesat.bridge.residency import ResidencyPass, Standing, strip_marks
 from tilesat.bridge.waterfall import Step, waterfall
-from tilesat.bridge.work import InferenceWork, PlacementWork, StageRules
+from tilesat.bridge.work import InferenceWork, KernelWork, PlacementWork, StageRules
 from tilesat.bridge.workers import check_jobs, check_sendable, solve_each
 from tilesat.diagnostics import Diagnostic
 from tilesat.extract.cost import Cost, cost_model
 from tilesat.ir.hardware import Hardware
 from tilesat.ir.hardware import hardware as find_chip
-from tilesat.ir.nodes import Assign, Function, OpCall, Program
-from tilesat.ir.ops import op_info
+from tilesat.ir.nodes import Function, Program
 from tilesat.ir.verify import INPUT_PROPERTIES, OUTPUT_PROPERTIES, refuse, require, verify
-from tilesat.ir.walk import walk
 from tilesat.ir_terms.egraph import LISTENER
+from tilesat.ir_terms.residency_facts import is_load, is_mat_load
 from tilesat.ir_terms.session import Clock, Syntax
 from tilesat.rules.catalogue import allow, preset
 from tilesat.rules.levels import FAMILY as LEVELS
@@ -153,8 +152,11 @@ class _Pass:
         self.options = options
         self.jobs = jobs
         self.places = rules.has_stage("placement")
+        self.levels = self.places and any(rule.family == LEVELS for rule in rules)
         self.standing: dict[str, Standing] = {}
         self.syntax: dict[str, Syntax] = {}
+        self.placed: dict[str, Placed] = {}
+        """Functions that were placed together with their inference."""
 
     def run(self, program: Program, *, check: bool, progress: Progress | None) -> PassResult:
         if self.jobs > 1 and self.places:
@@ -165,18 +167,19 @@ class _Pass:
         self.clock.add("verify input", start)
         inferred, decisions, diagnostics = self._infer(program, progress)
         if self.rules.has_stage("residency"):
-            levels = self.places and any(rule.family == LEVELS for rule in self.rules)
             evidence, rules = (StageRules.of(self.rules, stage, self.clock) for stage in ("evidence", "residency"))
             with evidence.session(self.clock) as callers, rules.session(self.clock) as graph:
-                residency = ResidencyPass(callers, graph, self.chip, self.clock, levels=levels)
-                inferred, resident = residency.run(inferred)
+                residency = ResidencyPass(callers, graph, self.chip, self.clock, levels=self.levels)
+                inferred, resident = residency.run(inferred, self.placed)
             self.standing, self.syntax = residency.standing, residency.syntax
             decisions += resident
         total = _Sum()
         placed = inferred
         if self.places:
             placed, more = self._place(program, inferred, total, self.rules, self.options)
-            decisions = current_decisions(program, inferred, placed, decisions, more)
+            before, between, after = ([f for f in p.functions if self._is_open(f)] for p in (program, inferred, placed))
+            kept, news = current_decisions(before, between, after, decisions, more)
+            decisions = kept + news
         result = strip_marks(placed)
         if check:
             diagnostics += self._check(result)
@@ -215,7 +218,7 @@ class _Pass:
             if progress is not None:
                 progress(position[function.name], function.name)
 
-        work = InferenceWork(StageRules.of(self.rules, "inference", self.clock), self.chip)
+        work = self._work()
         results = solve_each(tasks, work, self.clock, jobs=self.jobs, started=started)
         solved = dict(zip(sorted(set(first)), results, strict=True))
         known = {function.name: solved[number] for function, number in zip(kernels, first, strict=True)}
@@ -228,38 +231,49 @@ class _Pass:
                 continue
             found = known[function.name]
             functions.append(replace(found.function, name=function.name))
+            if found.placed is not None:
+                self.placed[function.name] = found.placed
             decisions += [decision.of(function.name) for decision in found.decisions]
             diagnostics += [replace(diagnostic, function=function.name) for diagnostic in found.diagnostics]
         return replace(program, functions=tuple(functions)), decisions, diagnostics
+
+    def _work(self) -> InferenceWork | KernelWork:
+        """What is done to each kernel first: where functions travel to other processes, as much as can be."""
+        inference = InferenceWork(StageRules.of(self.rules, "inference", self.clock), self.chip)
+        if self.jobs == 1 or not self.places or self.options.explain:
+            return inference
+        waits = None
+        if self.rules.has_stage("residency"):
+            waits = is_load if self.levels else is_mat_load
+        return KernelWork(inference, self._placement_work(self.rules, self.options), waits)
+
+    def _placement_work(self, rules: RuleSet, options: SearchOptions) -> PlacementWork:
+        return PlacementWork(StageRules.of(rules, "placement", self.clock), self.chip, self.cost, self.model, options)
+
+    def _is_open(self, function: Function) -> bool:
+        """Whether ``function`` is a kernel that was not placed with its inference."""
+        return function.is_incore and function.name not in self.placed
 
     def _place(
         self, original: Program, program: Program, total: _Sum, rules: RuleSet, options: SearchOptions
     ) -> tuple[Program, list[Decision]]:
         stands = self.standing if any(rule.family == LEVELS for rule in rules) else {}
         tasks = {
-            after.name: PlacementTask(
-                after,
-                open_producers(before),
-                new_tiles(before, after),
-                stands.get(after.name, {}),
-                self.syntax.get(after.name),
-            )
+            after.name: placement_task(before, after, stands.get(after.name, {}), self.syntax.get(after.name))
             for before, after in zip(original.functions, program.functions, strict=True)
-            if after.is_incore
+            if self._is_open(after)
         }
-        if not tasks:
-            return program, []
         listed = list(tasks.values())
         first = first_alike([task.function for task in listed], lambda number: listed[number].key)
-        work = PlacementWork(StageRules.of(rules, "placement", self.clock), self.chip, self.cost, self.model, options)
         distinct = sorted(set(first))
+        work = self._placement_work(rules, options)
         results = solve_each([listed[number] for number in distinct], work, self.clock, jobs=self.jobs)
         solved = dict(zip(distinct, results, strict=True))
-        known = {name: solved[number] for name, number in zip(tasks, first, strict=True)}
+        known = self.placed | {name: solved[number] for name, number in zip(tasks, first, strict=True)}
         functions: list[Function] = []
         decisions: list[Decision] = []
         for function in program.functions:
-            if function.name not in tasks:
+            if function.name not in known:
                 functions.append(function)
                 continue
             placed = known[function.name]
@@ -274,20 +288,3 @@ class _Pass:
         refuse(tuple(finding for finding in found if finding.check != _PATHS))
         self.clock.add("verify output", start)
         return [finding for finding in found if finding.check == _PATHS]
-
-
-def new_tiles(before: Function, after: Function) -> frozenset[str]:
-    """Variables that inference added: its copies, which no user has asked to be as they are."""
-    had, has = ({stmt.name for stmt in walk(f.body) if isinstance(stmt, Assign)} for f in (before, after))
-    return frozenset(has - had)
-
-
-def open_producers(function: Function) -> frozenset[str]:
-    """Loads and creates whose text names no space."""
-    found: set[str] = set()
-    for stmt in walk(function.body):
-        if isinstance(stmt, Assign) and isinstance(stmt.value, OpCall):
-            info = op_info(stmt.value.op)
-            if info is not None and info.retargetable and stmt.value.kwarg("target_memory") is None:
-                found.add(stmt.name)
-    return frozenset(found)

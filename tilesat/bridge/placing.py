@@ -24,7 +24,9 @@ from tilesat.extract.places import PlaceGraph
 from tilesat.extract.solve import Solution, solve
 from tilesat.ir.hardware import Hardware
 from tilesat.ir.index import FunctionIndex
-from tilesat.ir.nodes import Function
+from tilesat.ir.nodes import Assign, Function, OpCall
+from tilesat.ir.ops import op_info
+from tilesat.ir.walk import walk
 from tilesat.ir_terms.placement_facts import PlacementCollector
 from tilesat.ir_terms.session import Clock, Encoded, Session, Syntax
 
@@ -74,6 +76,30 @@ class PlacementTask:
     def key(self) -> Hashable:
         """Equal for tasks that differ in the function's name only."""
         return replace(self.function, name=""), self.free, self.made, tuple(self.standing.items())
+
+
+def placement_task(
+    before: Function, after: Function, standing: Standing | None = None, syntax: Syntax | None = None
+) -> PlacementTask:
+    """The task to place ``after``, which inference made of ``before``."""
+    return PlacementTask(after, _open_producers(before), _new_tiles(before, after), standing or {}, syntax)
+
+
+def _new_tiles(before: Function, after: Function) -> frozenset[str]:
+    """Variables that inference added: its copies, which no user has asked to be as they are."""
+    had, has = ({stmt.name for stmt in walk(f.body) if isinstance(stmt, Assign)} for f in (before, after))
+    return frozenset(has - had)
+
+
+def _open_producers(function: Function) -> frozenset[str]:
+    """Loads and creates whose text names no space."""
+    found: set[str] = set()
+    for stmt in walk(function.body):
+        if isinstance(stmt, Assign) and isinstance(stmt.value, OpCall):
+            info = op_info(stmt.value.op)
+            if info is not None and info.retargetable and stmt.value.kwarg("target_memory") is None:
+                found.add(stmt.name)
+    return frozenset(found)
 
 
 @dataclass(slots=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 
+from tilesat.bridge.alike import first_alike
 from tilesat.bridge.decisions import Decision, place_of, subject_of
 from tilesat.extract.decided import read_reasons
 from tilesat.ir.hardware import Hardware
@@ -63,20 +64,18 @@ class ResidencyPass:
         self.standing: dict[str, Standing] = {}
         self.syntax: dict[str, Syntax] = {}
 
-    def run(self, program: Program) -> tuple[Program, list[Decision]]:
-        """The program with stationary loads moved out of their loops, by one level."""
+    def run(self, program: Program, done: Container[str] = ()) -> tuple[Program, list[Decision]]:
+        """The program with stationary loads moved out of their loops, by one level; kernels ``done`` have none."""
         is_candidate = is_load if self.levels else is_mat_load
-        kernels = [f for f in program.functions if f.is_incore and has_candidates(f, is_candidate)]
+        open_kernels = [f for f in program.functions if f.is_incore and f.name not in done]
+        kernels = [f for f in open_kernels if has_candidates(f, is_candidate)]
         if not kernels:
             return program, []
         start = time.perf_counter()
         # Functions that differ in name only are analysed once, and decided once per set of obstacles.
-        shapes: dict[Function, int] = {}
-        keys = {f.name: shapes.setdefault(replace(f, name=""), len(shapes)) for f in kernels}
-        syntax: dict[int, Syntax] = {}
-        for function in kernels:
-            if keys[function.name] not in syntax:
-                syntax[keys[function.name]] = Syntax.of(function)
+        first = first_alike(kernels, lambda number: replace(kernels[number], name=""))
+        keys = {f.name: key for f, key in zip(kernels, first, strict=True)}
+        syntax = {key: Syntax.of(kernels[key]) for key in sorted(set(first))}
         obstacles = self._evidence(program, {name: _written(syntax[key].memory) for name, key in keys.items()})
         known: dict[tuple[int, Obstacles], Residency] = {}
         functions, decisions, kept = [], [], 0

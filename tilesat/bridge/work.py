@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tilesat.bridge.bundles import MOST_TOGETHER
+from tilesat.bridge.bundles import MOST_TOGETHER, let_go, solved
 from tilesat.bridge.decide import InferenceStage, Inferred
-from tilesat.bridge.placing import Placed, PlacementStage, PlacementTask, SearchOptions
+from tilesat.bridge.decisions import current_decisions
+from tilesat.bridge.placing import Placed, PlacementStage, PlacementTask, SearchOptions, placement_task
+from tilesat.bridge.residency import has_candidates
+from tilesat.errors import TilesatError
 from tilesat.extract.cost import CheckedModel, Cost, cost_model
 from tilesat.extract.user_cost import is_model_file
 from tilesat.ir.hardware import Hardware
-from tilesat.ir.nodes import Function
+from tilesat.ir.nodes import Function, Stmt
 from tilesat.ir.walk import walk
 from tilesat.ir_terms.session import Clock, Session, session
 from tilesat.ir_terms.stage_program import StageProgram
@@ -116,6 +119,10 @@ class PlacementWork:
             seconds = self.options.time_limit if self.deadline is None else self.deadline - time.time()
             yield PlacementStage(graph, self.chip, model, self.options, clock, seconds).run
 
+    def later(self, seconds: float) -> PlacementWork:
+        """The same with more time until its deadline."""
+        return self if self.deadline is None else replace(self, deadline=self.deadline + seconds)
+
     def size(self, task: PlacementTask) -> int:
         """The statements of its function."""
         return self.rules.size(task.function)
@@ -131,3 +138,75 @@ class PlacementWork:
     def received(self) -> PlacementWork:
         """What the other process makes of it: one model for all functions."""
         return replace(self, model=cost_model(self.cost, self.chip))
+
+
+@dataclass(slots=True)
+class _Spent:
+    """Seconds that one process has spent on what the time limit of the search does not count."""
+
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class KernelWork:
+    """Inference of one function after the other, and placement at once, so that none has to travel in between.
+
+    A function with statements that ``waits`` picks inside a loop or branch is not placed: a pass over the whole program
+    comes first. None is where placement fails: it will fail again, in its turn.
+    """
+
+    inference: InferenceWork
+    placement: PlacementWork
+    waits: Callable[[Stmt], bool] | None
+    spent: _Spent = field(default_factory=_Spent, compare=False)
+
+    @contextmanager
+    def opened(self, clock: Clock) -> Iterator[Callable[[Sequence[Function]], list[Inferred]]]:
+        """A solver for the thread that opens it."""
+        with self.inference.opened(clock) as infer:
+
+            def solve(functions: Sequence[Function]) -> list[Inferred]:
+                start = time.time()
+                found = infer(functions)
+                self.spent.seconds += time.time() - start
+                ready = [n for n, one in enumerate(found) if not self._has_to_wait(one.function)]
+                for number, placed in self._placed(functions, found, ready, clock):
+                    found[number] = _settled(functions[number], found[number], placed)
+                return found
+
+            yield solve
+
+    def _has_to_wait(self, function: Function) -> bool:
+        return self.waits is not None and has_candidates(function, self.waits)
+
+    def _placed(
+        self, functions: Sequence[Function], found: Sequence[Inferred], ready: list[int], clock: Clock
+    ) -> Iterable[tuple[int, Placed]]:
+        tasks = [placement_task(functions[number], found[number].function) for number in ready]
+        try:
+            with self.placement.later(self.spent.seconds).opened(clock) as place:
+                return zip(ready, solved(place, tasks), strict=True)
+        except TilesatError as error:
+            let_go(error)
+            return ()
+
+    def size(self, task: Function) -> int:
+        """Its statements."""
+        return max(self.inference.size(task), self.placement.rules.size(task))
+
+    def sent(self) -> KernelWork:
+        """What another process is told."""
+        return replace(self, inference=self.inference.sent(), placement=self.placement.sent())
+
+    def received(self) -> KernelWork:
+        """What the other process makes of it."""
+        return replace(self, placement=self.placement.received(), spent=_Spent())
+
+
+def _settled(before: Function, inferred: Inferred, placed: Placed) -> Inferred:
+    """``inferred`` after placement, with what still holds."""
+    kept, news = current_decisions(
+        [before], [inferred.function], [placed.function], inferred.decisions, placed.decisions
+    )
+    placed.decisions = news
+    return Inferred(placed.function, kept, inferred.diagnostics, placed)
