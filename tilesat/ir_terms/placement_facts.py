@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import permutations
 from typing import Any
 
 from tilesat.ir.hardware import Hardware, move_edges
@@ -65,7 +66,7 @@ class PlacementCollector:
         self.rows: Rows = defaultdict(list)
         self.tiles = set(index.tile_names())
         self.definition_site = {name: d.site for name, d in index.definitions.items()}
-        self._move_edges = sorted(move_edges(chip))
+        self._move_edges = move_edges(chip)
         self._floats = Floating(index, memory, standing.keys())
         self.floating = self._floats.names()
         self.named = self._find_named()
@@ -108,7 +109,7 @@ class PlacementCollector:
             self._add("bound-at", name, index.definitions[name].site)
 
     def _edges(self) -> None:
-        for source, target in self._move_edges:
+        for source, target in sorted(self._move_edges):
             if source in ON_CHIP and target in ON_CHIP:
                 self._add("move-edge", SPACE_NUMBERS[source], SPACE_NUMBERS[target])
                 self._add("cut-edge", SPACE_NUMBERS[source], SPACE_NUMBERS[target])
@@ -398,8 +399,12 @@ class PlacementCollector:
         self._add("accepts", site, slot, sum(1 << number for number in numbers))
         for number in numbers:
             self._add("accepts-space", site, slot, number)
-        if copyable:
-            self._add("copy-layout", site, slot, self._wanted_layout(site, slot, name))
+        if not copyable:
+            return
+        self._add("copy-layout", site, slot, self._wanted_layout(site, slot, name))
+        for pair in permutations(spaces, 2) if len(spaces) > 1 else ():
+            if pair[1] in _STOPS and pair in self._move_edges:
+                self._add("accepts-both", site, slot, *map(SPACE_NUMBERS.__getitem__, pair))
 
     def _wanted_layout(self, site: int, slot: int, name: str) -> int:
         """Row-major where the operand's copy is row-major now, or where the backend wants it."""

@@ -44,10 +44,11 @@ RULES: tuple[Rule, ...] = (
     ),
     _rule(
         "contents-behind-view",
-        "to look at a tile its source must be had",
+        "to look at a tile its source must be had, to look at a copy in a space that allows it",
         """
-        (rule ((view-at site h m) (= c (Of h e))) ((Of m e)))
-        (rule ((extract-at site h f m e)) ((Of h f) (Of m e)))
+        (rule ((view-at site h m) (= c (Of h e))) ((view-of c site (Of m e))))
+        (rule ((extract-at site h f m e)) ((window-of (Of h f) site (Of m e))))
+        (rule ((view-of c site d) (lookable site s)) ((shown-in c s site d)))
         """,
     ),
     _rule(
@@ -56,9 +57,8 @@ RULES: tuple[Rule, ...] = (
         """
         (rule ((operand-at site k v e) (= c (Of v e))) ((set (wanted-from c) site)))
         (rule ((flow-at site k v e) (= c (Of v e))) ((set (wanted-from c) site)))
-        (rule ((view-at site h m) (= first (wanted-from (Of h e))) (= c (Of m e))) ((set (wanted-from c) first)))
-        (rule ((extract-at site h f m e) (= first (wanted-from (Of h f))) (= c (Of m e)))
-              ((set (wanted-from c) first)))
+        (rule ((view-of c site d) (= first (wanted-from c))) ((set (wanted-from d) first)))
+        (rule ((window-of c site d) (= first (wanted-from c))) ((set (wanted-from d) first)))
         (rule ((= c (Window b offsets shape)) (= first (wanted-from c))) ((set (wanted-from b) first)))
         """,
     ),
@@ -122,9 +122,8 @@ RULES: tuple[Rule, ...] = (
         "reach-by-view",
         "a view can be had where its source can, a window where it can be cut",
         """
-        (rule ((view-at site h m) (= c (Of h e)) (may-reach (Of m e) s) (lookable site s)) ((may-reach c s)))
-        (rule ((extract-at site h f m e) (= c (Of h f)) (may-reach (Of m e) s) (cut-edge s t) (stop t))
-              ((may-reach c t)))
+        (rule ((shown-in c s site d) (may-reach d s)) ((may-reach c s)))
+        (rule ((window-of c site d) (may-reach d s) (cut-edge s t) (stop t)) ((may-reach c t)))
         """,
     ),
     _rule(
@@ -136,19 +135,24 @@ RULES: tuple[Rule, ...] = (
         "live-view",
         "so can a view or window of it whose offsets come from outside",
         """
-        (rule ((view-at site h m) (= c (Of h e)) (live r (Of m e)) (fixed-in site r)) ((live r c)))
-        (rule ((extract-at site h f m e) (= c (Of h f)) (live r (Of m e)) (fixed-in site r)) ((live r c)))
+        (rule ((view-of c site d) (live r d) (fixed-in site r)) ((live r c)))
+        (rule ((window-of c site d) (live r d) (fixed-in site r)) ((live r c)))
+        """,
+    ),
+    _rule(
+        "load-of-window",
+        "loads by what they read, and how",
+        """
+        (rule ((load-at s v g n) (load-options s o) (= x (Assign s v type (Op "tile.load" args kwargs attrs))))
+              ((loads args o s v)))
         """,
     ),
     _rule(
         "equal-standing-loads",
         "loads of one window of a tensor that nobody writes hold the same, wherever they stand",
         """
-        (rule ((floating v) (floating w) (load-at s v g n) (load-at q w h n) (< q s)
-               (load-options s o) (load-options q o)
-               (= x (Assign s v type (Op "tile.load" args kwargs attrs)))
-               (= y (Assign q w other (Op "tile.load" args more notes)))
-               (content-version v e) (content-version w f))
+        (rule ((loads args o s v) (loads args o q w) (< q s) (floating v) (floating w)
+               (load-at s v g n) (load-at q w h n) (content-version v e) (content-version w f))
               ((union (Of v e) (Of w f))))
         """,
         "INF-P4-14",
@@ -157,9 +161,7 @@ RULES: tuple[Rule, ...] = (
         "equal-loads",
         "two loads of one window with no write between are equal; the later one may use the last earlier one",
         """
-        (rule ((load-at s v g n) (load-at q w g m) (< q s) (load-options s o) (load-options q o)
-               (= x (Assign s v type (Op "tile.load" args kwargs attrs)))
-               (= y (Assign q w other (Op "tile.load" args more notes)))
+        (rule ((loads args o s v) (loads args o q w) (< q s) (load-at s v g n) (load-at q w g m)
                (site-region s r) (site-region q b) (ancestor r b d))
               ((decide (last-equal-load v) q)))
         """,

@@ -128,7 +128,8 @@ RULES: tuple[Rule, ...] = (
         "layout",
         "a copy has the layout that the backend wants for its first consumer",
         f"""
-        (rule ((= p (first-need v e $Vec r)) (op-at (/ p {SLOTS}) op) (wants-row-major op (% p {SLOTS})))
+        (rule ((op-at site op) (wants-row-major op k) (copy-wanted site k v $Vec) (version site v e)
+               (site-region site r) (= p (first-need v e $Vec r)) (= p (+ (* site {SLOTS}) k)))
               ((decide (row-major v e $Vec r))))
         """,
         "INF-P3-03",

@@ -47,11 +47,10 @@ RULES: tuple[Rule, ...] = (
         OPERANDS,
         "or, though its slot accepts where it is, a copy in another space that the slot accepts as well",
         """
-        (rule ((operand-at site k v e) (owns v s) (accepts-space site k s) (accepts-space site k t) (move-edge s t)
-               (stop t) (!= s t) (copy-layout site k l) (!= t $Vec) (site-region site r))
+        (rule ((accepts-both site k s t) (!= t $Vec) (operand-at site k v e) (owns v s) (site-region site r))
               ((offer (UseOf site k) (Take (At (Of v e) t 0 r)))))
-        (rule ((operand-at site k v e) (owns v s) (accepts-space site k s) (accepts-space site k $Vec)
-               (move-edge s $Vec) (!= s $Vec) (copy-layout site k l) (site-region site r))
+        (rule ((accepts-both site k s $Vec) (operand-at site k v e) (owns v s) (copy-layout site k l)
+               (site-region site r))
               ((offer (UseOf site k) (Take (At (Of v e) $Vec l r)))))
         """,
     ),
@@ -161,10 +160,8 @@ RULES: tuple[Rule, ...] = (
         MOVES,
         "a view of a copy instead of a copy of the view",
         """
-        (rule ((= p (At (Of h e) s l r)) (view-at site h m) (lookable site s))
-              ((offer p (Look site (At (Of m e) s l r) r))))
-        (rule ((= p (At (Of h e) s 1 r)) (view-at site h m) (lookable site s) (plain-view site))
-              ((offer p (Look site (At (Of m e) s 0 r) r))))
+        (rule ((= p (At c s l r)) (shown-in c s site d)) ((offer p (Look site (At d s l r) r))))
+        (rule ((= p (At c s 1 r)) (shown-in c s site d) (plain-view site)) ((offer p (Look site (At d s 0 r) r))))
         """,
         "INF-P1-05",
     ),
@@ -173,11 +170,11 @@ RULES: tuple[Rule, ...] = (
         MOVES,
         "an extract cuts its window out of any place its source can be had",
         """
-        (rule ((= p (At (Of h f) t 0 r)) (extract-at site h f m e) (may-reach (Of m e) s) (cut-edge s t))
-              ((offer p (Cut site (At (Of m e) s 0 r) t r))))
-        (rule ((= p (At (Of h f) $Vec 1 r)) (extract-at site h f m e) (row-major-home h)
-               (may-reach (Of m e) s) (cut-edge s $Vec))
-              ((offer p (Cut site (At (Of m e) s 0 r) $Vec r))))
+        (rule ((= p (At c t 0 r)) (window-of c site d) (may-reach d s) (cut-edge s t))
+              ((offer p (Cut site (At d s 0 r) t r))))
+        (rule ((= p (At c $Vec 1 r)) (window-of c site d) (extract-at site h f m e) (row-major-home h)
+               (may-reach d s) (cut-edge s $Vec))
+              ((offer p (Cut site (At d s 0 r) $Vec r))))
         """,
     ),
     _rule(
@@ -198,9 +195,8 @@ RULES: tuple[Rule, ...] = (
         VIEWS,
         "a reshape of a reshape is one reshape",
         """
-        (rule ((= p (At (Of h e) s l r)) (view-at site h m) (lookable site s) (plain-view site)
-               (view-at inner m x) (plain-view inner))
-              ((offer p (Look site (At (Of x e) s l r) r))))
+        (rule ((= p (At c s l r)) (shown-in c s site d) (plain-view site) (view-of d inner b) (plain-view inner))
+              ((offer p (Look site (At b s l r) r))))
         """,
     ),
     _rule(
@@ -306,9 +302,7 @@ OPTIONS: tuple[Rule, ...] = (
         "assume_noalias",
         "distinct tensor parameters do not overlap: only writes to the loaded tensor itself come between",
         """
-        (rule ((load-at s v g n) (load-at q w h n) (< q s) (load-options s o) (load-options q o)
-               (= x (Assign s v type (Op "tile.load" args kwargs attrs)))
-               (= y (Assign q w other (Op "tile.load" args more notes)))
+        (rule ((loads args o s v) (loads args o q w) (< q s) (load-at s v g n) (load-at q w h n)
                (site-region s r) (site-region q b) (ancestor r b d))
               ((decide (last-equal-load v) q)))
         """,

@@ -57,7 +57,9 @@ RULES: tuple[Rule, ...] = (
         "obstacles",
         "a panel is read only through transposed views, and moves and extracts that stage an operand in Left or Right",
         """
-        (rule ((reads s k v) (use-other s k) (op-at s op))
+        (rule ((mat-load s v)) ((panel v)))
+        (rule ((panel v) (reads s 0 v) (binds s w) (op-at s "tile.transpose_view")) ((panel w)))
+        (rule ((panel v) (reads s k v) (use-other s k) (op-at s op))
               ((decide (bad-panel v (+ op " reads " v " and does not stage it")))))
         """,
         "INF-P4-02",

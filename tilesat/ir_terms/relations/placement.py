@@ -96,6 +96,9 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("floating", (V,), SEED, "copy, window or view of one: placed anew wherever it is wanted"),
     Relation("copied-at", (S, V, N, V, N), SEED, "site of a move, its result and version, source and version"),
     Relation("extract-at", (S, V, N, V, N), SEED, "site of an extract, its result and version, source and version"),
+    Relation("view-of", ("Content", S, "Content"), DERIVED, "content, site of the view that gives it, of what"),
+    Relation("window-of", ("Content", S, "Content"), DERIVED, "content, site of the extract that gives it, of what"),
+    Relation("shown-in", ("Content", N, S, "Content"), DERIVED, "view-of, with each space that the view can look in"),
     Relation("equal-type", (V, V), SEED, "view of a view, what that looks at, of the same type"),
     Relation("bound-at", (V, S), SEED, "variable, site that binds it"),
     Relation("wanted-from", ("Content",), DERIVED, "first site at which a content is read", S, MIN),
@@ -105,6 +108,9 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("operand-at", (S, N, V, N), SEED, "site that stays, slot, tile it reads, version"),
     Relation("accepts", (S, N, N), SEED, "site, slot, bit set of the spaces it accepts"),
     Relation("accepts-space", (S, N, N), SEED, "the same, space by space"),
+    Relation(
+        "accepts-both", (S, N, N, N), SEED, "site, slot that may read a copy, two spaces it accepts, a move apart"
+    ),
     Relation("copy-layout", (S, N, N), SEED, "site, slot that may read a copy, layout of that (1: row-major)"),
     Relation("flow-at", (S, N, V, N), SEED, "site, slot, tile that flows into a carried slot or if result, version"),
     Relation("slot-of", (V, S, N), SEED, "iter-arg or result, structure site, position"),
@@ -131,6 +137,7 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("lookable", (S, N), SEED, "site of a view, space in which it can look at a copy"),
     # Equal loads.
     Relation("load-at", (S, V, M, M), SEED, "load whose result nobody writes: site, result, versions of memory"),
+    Relation("loads", ("Exprs", T, S, V), DERIVED, "arguments, keywords, site and result of a load"),
     Relation("load-options", (S, T), SEED, "site of a load, its keywords other than target_memory"),
     Relation("content-version", (V, N), SEED, "load, the version at which it is read"),
     Relation("last-equal-load", (V,), DECISION, "site of the last equal load that runs before a load", S, MAX),

@@ -64,6 +64,7 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("ordered-loop", (N,), DERIVED, "loop with an ordering effect somewhere inside"),
     Relation("prefix-end", (N,), DERIVED, "first site of a region after which nothing moves", N, MIN),
     Relation("varies-in", (N, N, V), DERIVED, "site, loop, variable that it reads and that is bound inside the loop"),
+    Relation("panel", (V,), DERIVED, "result of a load into Mat, or a transposed view of it"),
     Relation("bad-panel", (V, V), DECISION, "tile, use that does not stage a product's operand"),
     Relation("stay", (N, V), DECISION, "site of a load or of a link behind it, condition that keeps it in its loop"),
     Relation("link-kept", (N, V), DECISION, "site behind a load in its chain, condition that keeps it in its loop"),
