@@ -14,7 +14,7 @@ from tilesat.bridge.placing import OBSERVER, Placed, SearchOptions, placement_ta
 from tilesat.bridge.residency import ResidencyPass, Standing, strip_marks
 from tilesat.bridge.waterfall import Step, waterfall
 from tilesat.bridge.work import InferenceWork, KernelWork, PlacementWork, StageRules
-from tilesat.bridge.workers import check_jobs, check_sendable, solve_each
+from tilesat.bridge.workers import check_jobs, check_sendable, go_out, solve_each
 from tilesat.diagnostics import Diagnostic
 from tilesat.extract.cost import Cost, cost_model
 from tilesat.ir.hardware import Hardware
@@ -218,7 +218,7 @@ class _Pass:
             if progress is not None:
                 progress(position[function.name], function.name)
 
-        work = self._work()
+        work = self._work(len(tasks))
         results = solve_each(tasks, work, self.clock, jobs=self.jobs, started=started)
         solved = dict(zip(sorted(set(first)), results, strict=True))
         known = {function.name: solved[number] for function, number in zip(kernels, first, strict=True)}
@@ -237,10 +237,10 @@ class _Pass:
             diagnostics += [replace(diagnostic, function=function.name) for diagnostic in found.diagnostics]
         return replace(program, functions=tuple(functions)), decisions, diagnostics
 
-    def _work(self) -> InferenceWork | KernelWork:
-        """What is done to each kernel first: where functions travel to other processes, as much as can be."""
+    def _work(self, kernels: int) -> InferenceWork | KernelWork:
+        """What is done first to each of so many kernels: where they go to other processes, as much as can be."""
         inference = InferenceWork(StageRules.of(self.rules, "inference", self.clock), self.chip)
-        if self.jobs == 1 or not self.places or self.options.explain:
+        if not self.places or self.options.explain or not go_out(kernels, self.jobs):
             return inference
         waits = None
         if self.rules.has_stage("residency"):

@@ -149,7 +149,7 @@ class _Spent:
 
 @dataclass(frozen=True, slots=True)
 class KernelWork:
-    """Inference of one function after the other, and placement at once, so that none has to travel in between.
+    """Inference and placement of functions in another process at one go: none has to travel in between.
 
     A function with statements that ``waits`` picks inside a loop or branch is not placed: a pass over the whole program
     comes first. None is where placement fails: it will fail again, in its turn.
@@ -166,9 +166,9 @@ class KernelWork:
         with self.inference.opened(clock) as infer:
 
             def solve(functions: Sequence[Function]) -> list[Inferred]:
-                start = time.time()
+                start = time.perf_counter()
                 found = infer(functions)
-                self.spent.seconds += time.time() - start
+                self.spent.seconds += time.perf_counter() - start
                 ready = [n for n, one in enumerate(found) if not self._has_to_wait(one.function)]
                 for number, placed in self._placed(functions, found, ready, clock):
                     found[number] = _settled(functions[number], found[number], placed)

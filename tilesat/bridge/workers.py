@@ -52,6 +52,11 @@ def check_jobs(jobs: object) -> None:
         raise TilesatError(f"jobs is {jobs!r}", hint="the number of processes, an integer of at least 1")
 
 
+def go_out(tasks: int, jobs: int) -> bool:
+    """Whether so many tasks are solved in other processes."""
+    return tasks >= FEWEST_TASKS and jobs > 1
+
+
 def check_sendable(cost: object, name: str) -> None:
     """Raises :class:`TilesatError` when the cost model called ``name`` cannot be sent to another process."""
     from tilesat.bridge.sending import packed
@@ -74,7 +79,7 @@ def solve_each(
     all workers. Where tasks fail, the error of the first of them in their order is raised.
     """
     many = len(tasks) >= FEWEST_TASKS
-    if many and jobs > 1:
+    if go_out(len(tasks), jobs):
         # Not needed by most programs, and slow to import.
         from tilesat.bridge.processes import solve_in_processes
 
