@@ -9,11 +9,22 @@ from dataclasses import replace
 
 import pytest
 
+import tilesat
 from tests.corpus import kernel, kernel_names
 from tilesat.ir.memory import called, is_barrier
 from tilesat.ir.nodes import Assign, Expr, OpaqueExpr, OpaqueStmt, OpCall, Stmt, Var
 from tilesat.ir.printer import print_head, print_stmt
-from tilesat.ir.walk import asks_again, children, has_call, has_opaque, inner_kinds, own_exprs, reads, walk
+from tilesat.ir.walk import (
+    asks_again,
+    children,
+    has_call,
+    has_opaque,
+    inner_kinds,
+    names_beside,
+    own_exprs,
+    reads,
+    walk,
+)
 from tilesat.lab.generate import GeneratorConfig, random_program
 
 
@@ -56,3 +67,31 @@ def test_what_is_remembered_is_no_part_of_the_value(make: object) -> None:
     assert reads(other) == ("elsewhere",)
     assert inner_kinds(other) == {Var}
     assert print_head(other).endswith("elsewhere")
+
+
+NAMES_BESIDE = """
+import pypto.language as pl
+
+@pl.program
+class Beside:
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(
+        self, x: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]
+    ) -> pl.Tensor[[64, 64], pl.FP32]:
+        a: pl.Tile[[64, 64], pl.FP32] = pl.tile.load(x, [n + n, 0], [64, 64])
+        b: pl.Tile[[64, 64], pl.FP32] = a
+        for i, (c,) in pl.range(0, n, 1, init_values=(b,)):
+            d: pl.Tile[[64, 64], pl.FP32] = pl.tile.add(c, a)
+            c_1 = pl.yield_(d)
+        out_0 = pl.tile.store(c_1, [n, 0], out)
+        return out_0
+"""
+
+
+def test_names_beside_operands() -> None:
+    """Neither operands, nor aliases, nor what flows into slots; a return hands on what it names."""
+    (function,) = tilesat.parse(NAMES_BESIDE).functions
+    assert [names_beside(stmt) for stmt in walk(function.body)] == [("n",), (), (), (), (), ("n",), ("out_0",)]
+    assert names_beside(OpaqueStmt(("f(a, b, a)",), ("a", "b", "a"))) == ("a", "b")
+    for stmt in statements():
+        assert set(names_beside(stmt)) <= set(reads(stmt))
