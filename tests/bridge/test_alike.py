@@ -27,7 +27,7 @@ def test_the_first_of_equal_functions_stands_for_all() -> None:
 
 
 def test_all_that_a_function_says_counts() -> None:
-    """Also what outlines leave out: types, operands, keywords, what is inside loops, and the options."""
+    """A value, what is returned, an option: also what outlines leave out."""
     (function,) = straight_line(20).functions
     others = [
         replace(function, body=(*function.body[:-1], Return((Const(1, "INT64"),)))),
