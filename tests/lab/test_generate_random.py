@@ -10,7 +10,7 @@ import pytest
 
 from tilesat.ir.interp import interpret, random_arguments
 from tilesat.ir.nodes import ORCHESTRATION, For, Program, While, Yield
-from tilesat.ir.walk import blocks, walk
+from tilesat.ir.walk import blocks, statements_in, walk
 from tilesat.lab.generate import GeneratorConfig, random_program
 
 SCRIPT = "import sys; from tilesat.lab.generate import random_program; sys.stdout.write(str(random_program(5)))"
@@ -55,7 +55,7 @@ def test_blocks_nest_as_deep_as_allowed() -> None:
 def test_more_statements_when_more_are_allowed() -> None:
     def size(most: int) -> int:
         config = GeneratorConfig(max_statements=most, length=100)
-        return sum(sum(1 for _ in walk(random_program(seed, config).functions[0].body)) for seed in range(10))
+        return statements_in(*(random_program(seed, config).functions[0].body for seed in range(10)))
 
     assert size(5) < size(20) < size(80)
 

@@ -14,7 +14,7 @@ from tilesat.bridge.pipeline import optimize
 from tilesat.errors import TilesatError
 from tilesat.extract.cost import PRESETS, Cost
 from tilesat.ir.nodes import Program
-from tilesat.ir.walk import walk
+from tilesat.ir.walk import statements_in
 from tilesat.rules.catalogue import allow, preset
 from tilesat.rules.orch_reuse import OFFERS_FAMILY
 from tilesat.rules.rule import RuleSet
@@ -109,7 +109,7 @@ class Request:
             or len(program.functions) < workers.FEWEST_TASKS
         ):
             return 1
-        statements = sum(1 for function in program.functions for _ in walk(function.body))
+        statements = statements_in(*(function.body for function in program.functions))
         return min(MOST_JOBS, processors()) if statements >= WORTH_PROCESSES else 1
 
 

@@ -18,7 +18,7 @@ from tilesat.extract.cost import CheckedModel, Cost, cost_model
 from tilesat.extract.user_cost import is_model_file
 from tilesat.ir.hardware import Hardware
 from tilesat.ir.nodes import Function, Stmt
-from tilesat.ir.walk import walk
+from tilesat.ir.walk import statements_in
 from tilesat.ir_terms.session import Clock, Session, session
 from tilesat.ir_terms.stage_program import StageProgram
 from tilesat.rules.loading import located, unvouched
@@ -58,7 +58,7 @@ class StageRules:
         """
         if self.program.kept:
             return MOST_TOGETHER
-        return sum(1 for _ in walk(function.body))
+        return statements_in(function.body)
 
     @contextmanager
     def session(self, clock: Clock) -> Iterator[Session]:

@@ -70,6 +70,11 @@ def walk(block: Block) -> Iterator[Stmt]:
                 stack.extend(reversed(inner))
 
 
+def statements_in(*given: Block) -> int:
+    """How many statements there are in blocks, nested ones included."""
+    return sum(1 for block in given for _ in walk(block))
+
+
 def own_exprs(stmt: Stmt) -> tuple[Expr, ...]:
     """The expressions ``stmt`` evaluates itself, its blocks not included."""
     if isinstance(stmt, (Assign, EvalStmt)):

@@ -11,7 +11,7 @@ import numpy as np
 from tilesat.bridge.decisions import Decision
 from tilesat.ir.interp import random_arguments
 from tilesat.ir.nodes import Program
-from tilesat.ir.walk import walk
+from tilesat.ir.walk import statements_in
 from tilesat.lab.changes import Change, undone
 from tilesat.lab.examine import Outcome, examine
 from tilesat.lab.judge import CRASH, Fault
@@ -87,7 +87,7 @@ def _decision(decision: Decision) -> str:
 
 def count_statements(program: Program) -> int:
     """All statements of all functions, nested ones and yields included."""
-    return sum(1 for function in program.functions for _ in walk(function.body))
+    return statements_in(*(function.body for function in program.functions))
 
 
 def find_counterexample(

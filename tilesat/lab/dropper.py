@@ -24,7 +24,16 @@ from tilesat.ir.nodes import (
     Yield,
 )
 from tilesat.ir.types import TensorType, TileType, Type
-from tilesat.ir.walk import blocks, map_own_exprs, map_types, reads, rename_expr, rename_type, variable_types, walk
+from tilesat.ir.walk import (
+    blocks,
+    map_own_exprs,
+    map_types,
+    reads,
+    rename_expr,
+    rename_type,
+    statements_in,
+    variable_types,
+)
 from tilesat.ir.walk import with_blocks as with_new_blocks
 
 Names = dict[str, Expr]
@@ -37,7 +46,7 @@ def without_slot(function: Function, site: int, position: int) -> Function | Non
     """
     names: Names = {}
     dead: set[str] = set()
-    sites = iter(range(sum(1 for _ in walk(function.body))))
+    sites = iter(range(statements_in(function.body)))
 
     def shorter(items: tuple[Any, ...]) -> tuple[Any, ...]:
         return items[:position] + items[position + 1 :]
@@ -154,7 +163,7 @@ class Dropper:
 
     def _drop(self, stmt: Stmt) -> list[Stmt]:
         """Nothing in place of ``stmt``; what it bound is replaced or dead."""
-        self._site += sum(1 for block in blocks(stmt) for _ in walk(block))
+        self._site += statements_in(*blocks(stmt))
         if isinstance(stmt, Assign):
             self._replace(stmt.name, self._stand_in or self._substitute(stmt))
         elif isinstance(stmt, (For, While)):
@@ -194,8 +203,8 @@ class Dropper:
 
     def _inlined(self, stmt: Stmt) -> list[Stmt] | None:
         chosen = blocks(stmt)[self.arm]
-        skipped = sum(1 for block in blocks(stmt)[: self.arm] for _ in walk(block))
-        after = sum(1 for block in blocks(stmt)[self.arm + 1 :] for _ in walk(block))
+        skipped = statements_in(*blocks(stmt)[: self.arm])
+        after = statements_in(*blocks(stmt)[self.arm + 1 :])
         self._site += skipped
         if isinstance(stmt, For):
             self._names[stmt.index] = stmt.start

@@ -31,7 +31,7 @@ from tilesat.ir.nodes import (
     While,
 )
 from tilesat.ir.verify import INPUT_PROPERTIES, verify
-from tilesat.ir.walk import blocks, map_own_exprs, reads, walk
+from tilesat.ir.walk import blocks, map_own_exprs, reads, statements_in, walk
 from tilesat.ir.walk import with_blocks as with_new_blocks
 from tilesat.lab.dropper import Dropper, without_slot
 
@@ -179,7 +179,7 @@ class _Reduction:
 
 
 def _size(function: Function) -> int:
-    return sum(1 for _ in walk(function.body))
+    return statements_in(function.body)
 
 
 def _callees(function: Function) -> set[str]:
