@@ -19,7 +19,7 @@ from tests.corpus import DATA, cases
 from tilesat import errors
 from tilesat.bridge import placing, processes, request, workers
 from tilesat.bridge.decisions import Decision
-from tilesat.bridge.placing import PlacementTask, SearchOptions
+from tilesat.bridge.placing import Placed, PlacementStage, PlacementTask, SearchOptions
 from tilesat.bridge.processes import solve_in_processes
 from tilesat.bridge.request import Request
 from tilesat.bridge.residency import has_candidates
@@ -27,7 +27,7 @@ from tilesat.bridge.sending import packed
 from tilesat.bridge.work import InferenceWork, KernelWork, PlacementWork, StageRules
 from tilesat.bridge.workers import FEWEST_TASKS
 from tilesat.cli import main
-from tilesat.extract.cost import Traffic, cost_model
+from tilesat.extract.cost import Cost, Traffic, cost_model
 from tilesat.extract.transfer import Transfer
 from tilesat.ir.hardware import CHIPS
 from tilesat.ir.nodes import Function, Program
@@ -38,7 +38,7 @@ from tilesat.lab.firing import firings
 from tilesat.lab.generate import random_program
 from tilesat.lab.scale import many_functions
 from tilesat.rules.catalogue import preset
-from tilesat.rules.rule import Rule
+from tilesat.rules.rule import Rule, RuleSet
 
 JOBS = 2
 
@@ -271,19 +271,66 @@ def test_the_time_limit_is_one_for_all_processes() -> None:
         assert most - 20.0 < left <= most
 
 
-def test_the_time_limit_does_not_count_inference(few: Program) -> None:
-    """Nor would it if both were done one after the other."""
-    clock, chip, rules = Clock(), CHIPS["910b"], preset("optimal")
+def kernel_work(rules: RuleSet, cost: Cost = "moves", **options: Any) -> KernelWork:
+    """What other processes do to kernels, as one of them has it."""
+    clock, chip = Clock(), CHIPS["910b"]
     inference = InferenceWork(StageRules.of(rules, "inference", clock), chip)
-    placement = PlacementWork(StageRules.of(rules, "placement", clock), chip, "moves", None, SearchOptions())
-    work = KernelWork(inference, placement, waits=None).sent().received()
-    assert work.spent.seconds == 0
-    with work.opened(clock) as solve:
-        assert all(found.placed is not None for found in solve(few.functions))
-    assert work.spent.seconds > 0
-    assert work.placement.deadline is not None
-    assert work.placement.later(5.0).deadline == work.placement.deadline + 5.0
-    assert placement.later(5.0) == placement, "its time has not begun"
+    search = SearchOptions(**options)
+    placement = PlacementWork(StageRules.of(rules, "placement", clock), chip, cost, None, search)
+    return KernelWork(inference, placement, waits=None).sent().received()
+
+
+def test_the_time_limit_counts_what_a_process_spends_on_placements(few: Program) -> None:
+    """Neither its start, nor inference: nor would it if one came after the other."""
+    work = kernel_work(preset("optimal"), time_limit=50.0)
+    assert work.progress is not None
+    assert work.progress.left == 50.0
+    with work.opened(Clock()) as solve:
+        found = solve(few.functions)
+    assert all(one.placed is not None for one in found)
+    assert found[0].seconds == pytest.approx(50.0 - work.progress.left, abs=0.1)
+    assert [one.seconds for one in found[1:]] == [0.0] * (len(found) - 1)
+
+
+def test_what_is_placed_at_once_and_what_waits_share_a_time_limit(
+    mixed: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits: list[float] = []
+    real = processes.solve_in_processes
+
+    def solve(tasks: Any, work: Any, clock: Any, jobs: int, started: Any) -> Any:
+        if isinstance(work, PlacementWork):
+            limits.append(work.options.time_limit)
+            return real(tasks, work, clock, jobs, started)
+        found = real(tasks, work, clock, jobs, started)
+        spent = sum(one.seconds for one in found)
+        assert spent > 0
+        found[0].seconds += 7.0 * JOBS - spent
+        return found
+
+    monkeypatch.setattr(processes, "solve_in_processes", solve)
+    monkeypatch.setattr(workers, "FEWEST_TASKS", 4)
+    infer(mixed, time_limit=20.0)
+    assert limits == [pytest.approx(13.0)]
+
+
+def test_a_process_in_which_a_placement_failed_leaves_the_others_alone(few: Program) -> None:
+    """Each would fail, one after the other, before anybody is told."""
+    work = kernel_work(preset("optimal"), dear)
+    tried: list[int] = []
+    real = PlacementStage.run
+
+    def run(self: PlacementStage, tasks: Sequence[PlacementTask]) -> list[Placed]:
+        tried.append(len(tasks))
+        return real(self, tasks)
+
+    with pytest.MonkeyPatch.context() as patch, work.opened(Clock()) as solve:
+        patch.setattr(PlacementStage, "run", run)
+        found = [one for function in few.functions for one in solve([function])]
+    assert tried == [1]
+    assert [one.placed for one in found] == [None] * len(few.functions)
+    assert work.progress is not None
+    assert work.progress.has_failed
 
 
 # ----------------------------------------------------------------------------------------- errors

@@ -57,6 +57,12 @@ def test_small_graphs(seed: int, classes: int, prices: tuple[float, ...]) -> Non
     check_against_enumeration(wild_graph(seed, classes, prices))
 
 
+@pytest.mark.parametrize("seed", [279, 100, 424, 33, 391, 540])
+def test_ways_whose_guard_is_gone_are_not_taken_in_small_parts(seed: int) -> None:
+    """Their slots lose a way that is circular, in a round that leaves too much for another one."""
+    check_against_enumeration(wild_graph(seed, 9))
+
+
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10**6))
 def test_prices_that_are_not_dyadic(seed: int) -> None:

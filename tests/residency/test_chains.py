@@ -326,3 +326,13 @@ def test_worked_cases_move_or_come_back_to_the_byte(worked: Case) -> None:
     moved = [decision for decision in result.decisions if decision.kind == "resident"]
     assert (not moved) == (worked.name in DECLINED)
     assert (str(result.program) == unmarked(worked.before)) == (not moved)
+
+
+@pytest.mark.parametrize("given", ["", "tile=wm, "])
+@pytest.mark.parametrize("rules", ["reference", "optimal"])
+def test_a_stage_without_its_operand_is_an_error_of_ours(given: str, rules: str) -> None:
+    """What is not positional is not there, whoever looks first."""
+    call = f"pl.tile.move({given}target_memory=pl.Mem.Left)"
+    wrong = program(STATIONARY, (STAGE, f"wl: pl.Tile[[16, 32], pl.FP32, pl.Mem.Left] = {call}"))
+    with pytest.raises(tilesat.VerifyError, match=r"tile\.move takes 1 argument"):
+        tilesat.infer_tile_memory_space(wrong, rules=rules, hardware="910b")

@@ -26,13 +26,14 @@ class Inferred:
     """A function with spaces and moves, what was decided, and what is worth a word.
 
     ``placed`` is there where placement followed at once. Then ``function`` is its result, and ``decisions`` are those
-    that still hold.
+    that still hold; ``seconds`` were spent on it, told with the first of the functions that went together.
     """
 
     function: Function
     decisions: list[Decision] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     placed: Placed | None = None
+    seconds: float = 0.0
 
 
 class InferenceStage:

@@ -33,6 +33,9 @@ Progress = Callable[[int, str], None]
 STATUSES = ("optimal", "heuristic", "bounded", "time limit")
 
 
+_LEAST_SECONDS = 0.001
+"""What is left of any time limit at least."""
+
 _PATHS = "HardwarePaths"
 """The property of results that is told, not demanded: without a chip nobody knows."""
 
@@ -157,6 +160,8 @@ class _Pass:
         self.syntax: dict[str, Syntax] = {}
         self.placed: dict[str, Placed] = {}
         """Functions that were placed together with their inference."""
+        self.spent = 0.0
+        """Seconds that this took, added up over processes."""
 
     def run(self, program: Program, *, check: bool, progress: Progress | None) -> PassResult:
         if self.jobs > 1 and self.places:
@@ -176,7 +181,7 @@ class _Pass:
         total = _Sum()
         placed = inferred
         if self.places:
-            placed, more = self._place(program, inferred, total, self.rules, self.options)
+            placed, more = self._place(program, inferred, total, self.rules, self._options_left())
             before, between, after = ([f for f in p.functions if self._is_open(f)] for p in (program, inferred, placed))
             kept, news = current_decisions(before, between, after, decisions, more)
             decisions = kept + news
@@ -220,6 +225,7 @@ class _Pass:
 
         work = self._work(len(tasks))
         results = solve_each(tasks, work, self.clock, jobs=self.jobs, started=started)
+        self.spent = sum(found.seconds for found in results)
         solved = dict(zip(sorted(set(first)), results, strict=True))
         known = {function.name: solved[number] for function, number in zip(kernels, first, strict=True)}
         functions: list[Function] = []
@@ -250,6 +256,11 @@ class _Pass:
     def _placement_work(self, rules: RuleSet, options: SearchOptions) -> PlacementWork:
         return PlacementWork(StageRules.of(rules, "placement", self.clock), self.chip, self.cost, self.model, options)
 
+    def _options_left(self) -> SearchOptions:
+        """How to search with what is left of the time limit."""
+        left = max(_LEAST_SECONDS, self.options.time_limit - self.spent / self.jobs)
+        return replace(self.options, time_limit=left) if self.spent else self.options
+
     def _is_open(self, function: Function) -> bool:
         """Whether ``function`` is a kernel that was not placed with its inference."""
         return function.is_incore and function.name not in self.placed
@@ -266,9 +277,11 @@ class _Pass:
         listed = list(tasks.values())
         first = first_alike([task.function for task in listed], lambda number: listed[number].key)
         distinct = sorted(set(first))
-        work = self._placement_work(rules, options)
-        results = solve_each([listed[number] for number in distinct], work, self.clock, jobs=self.jobs)
-        solved = dict(zip(distinct, results, strict=True))
+        solved: dict[int, Placed] = {}
+        if distinct:
+            work = self._placement_work(rules, options)
+            results = solve_each([listed[number] for number in distinct], work, self.clock, jobs=self.jobs)
+            solved = dict(zip(distinct, results, strict=True))
         known = self.placed | {name: solved[number] for name, number in zip(tasks, first, strict=True)}
         functions: list[Function] = []
         decisions: list[Decision] = []

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tilesat.bridge.bundles import MOST_TOGETHER, let_go, solved
@@ -119,10 +119,6 @@ class PlacementWork:
             seconds = self.options.time_limit if self.deadline is None else self.deadline - time.time()
             yield PlacementStage(graph, self.chip, model, self.options, clock, seconds).run
 
-    def later(self, seconds: float) -> PlacementWork:
-        """The same with more time until its deadline."""
-        return self if self.deadline is None else replace(self, deadline=self.deadline + seconds)
-
     def size(self, task: PlacementTask) -> int:
         """The statements of its function."""
         return self.rules.size(task.function)
@@ -141,10 +137,11 @@ class PlacementWork:
 
 
 @dataclass(slots=True)
-class _Spent:
-    """Seconds that one process has spent on what the time limit of the search does not count."""
+class _Progress:
+    """How far one process has come: what is left of the time limit, in seconds, and whether a placement failed."""
 
-    seconds: float = 0.0
+    left: float
+    has_failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +149,13 @@ class KernelWork:
     """Inference and placement of functions in another process at one go: none has to travel in between.
 
     A function with statements that ``waits`` picks inside a loop or branch is not placed: a pass over the whole program
-    comes first. None is where placement fails: it will fail again, in its turn.
+    comes first. Nor are functions from the first on for which that fails: they will fail again, in their turn.
     """
 
     inference: InferenceWork
     placement: PlacementWork
     waits: Callable[[Stmt], bool] | None
-    spent: _Spent = field(default_factory=_Spent, compare=False)
+    progress: _Progress | None = None
 
     @contextmanager
     def opened(self, clock: Clock) -> Iterator[Callable[[Sequence[Function]], list[Inferred]]]:
@@ -166,12 +163,15 @@ class KernelWork:
         with self.inference.opened(clock) as infer:
 
             def solve(functions: Sequence[Function]) -> list[Inferred]:
-                start = time.perf_counter()
                 found = infer(functions)
-                self.spent.seconds += time.perf_counter() - start
                 ready = [n for n, one in enumerate(found) if not self._has_to_wait(one.function)]
-                for number, placed in self._placed(functions, found, ready, clock):
-                    found[number] = _settled(functions[number], found[number], placed)
+                tasks = [placement_task(functions[number], found[number].function) for number in ready]
+                start = time.perf_counter()
+                placed = self._placed(tasks, clock)
+                for number, one in zip(ready, placed, strict=bool(placed)):
+                    found[number] = _settled(functions[number], found[number], one)
+                if placed:
+                    found[ready[0]].seconds = time.perf_counter() - start
                 return found
 
             yield solve
@@ -179,16 +179,21 @@ class KernelWork:
     def _has_to_wait(self, function: Function) -> bool:
         return self.waits is not None and has_candidates(function, self.waits)
 
-    def _placed(
-        self, functions: Sequence[Function], found: Sequence[Inferred], ready: list[int], clock: Clock
-    ) -> Iterable[tuple[int, Placed]]:
-        tasks = [placement_task(functions[number], found[number].function) for number in ready]
+    def _placed(self, tasks: Sequence[PlacementTask], clock: Clock) -> Sequence[Placed]:
+        """All of ``tasks`` placed in the time that is left; none where one of them or one before has failed."""
+        progress = self.progress or _Progress(self.placement.options.time_limit)
+        if not tasks or progress.has_failed:
+            return ()
+        start = time.perf_counter()
         try:
-            with self.placement.later(self.spent.seconds).opened(clock) as place:
-                return zip(ready, solved(place, tasks), strict=True)
+            with replace(self.placement, deadline=time.time() + progress.left).opened(clock) as place:
+                return solved(place, tasks)
         except TilesatError as error:
+            progress.has_failed = True
             let_go(error)
             return ()
+        finally:
+            progress.left -= time.perf_counter() - start
 
     def size(self, task: Function) -> int:
         """Its statements."""
@@ -199,8 +204,9 @@ class KernelWork:
         return replace(self, inference=self.inference.sent(), placement=self.placement.sent())
 
     def received(self) -> KernelWork:
-        """What the other process makes of it."""
-        return replace(self, placement=self.placement.received(), spent=_Spent())
+        """What the other process makes of it: the time limit counts what it spends on placements."""
+        progress = _Progress(self.placement.options.time_limit)
+        return replace(self, placement=self.placement.received(), progress=progress)
 
 
 def _settled(before: Function, inferred: Inferred, placed: Placed) -> Inferred:

@@ -151,10 +151,10 @@ class PlanReader:
                     f"{space.value}, and nothing can put it there",
                     hint="read it under the name of the written tile",
                 )
-        for name, number in premises.rehomes:
+        for name, number in sorted(premises.rehomes):
             if plan.spaces[name] is not SPACES[number]:
                 plan.rehomes[name] = SPACES[number]
-        for loop, position in premises.peeled:
+        for loop, position in sorted(premises.peeled):
             plan.peels[self._peeled_call(loop, position)] = loop
 
     def _peeled_call(self, loop: int, position: int) -> int:

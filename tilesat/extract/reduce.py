@@ -14,7 +14,7 @@ from tilesat.extract.contract import Contraction
 from tilesat.extract.dominance import Dominance, drop_circular, drop_circular_by_needs
 from tilesat.extract.graph import Choice, ChoiceGraph, used_classes
 from tilesat.extract.landmarks import members, needs
-from tilesat.extract.problem import Problem, Unit, is_legal, reached, whole_problem
+from tilesat.extract.problem import NEVER, Problem, Unit, is_legal, reached, whole_problem
 from tilesat.extract.prune import Pruner
 from tilesat.extract.sccs import cyclic_groups
 
@@ -80,8 +80,9 @@ def reduce(graph: ChoiceGraph) -> Reduction:
 def _shrink(problem: Problem, reduction: Reduction, *, deep: bool = False, most_left: float = 1.0) -> Problem:
     """``problem`` without what can be decided, which goes into ``reduction``.
 
-    It ends early, with more than a few ways left, after a round that leaves more than ``most_left`` of them. ``deep``
-    finds out what every derivation needs, in time quadratic in the number of classes.
+    It ends early, with more than a few ways left, after a round that leaves more than ``most_left`` of them, but never
+    with ways whose guard is gone: parts do not know of those. ``deep`` finds out what every derivation needs, in time
+    quadratic in the number of classes.
     """
     while True:
         pruned = Pruner(problem).run()
@@ -103,7 +104,8 @@ def _shrink(problem: Problem, reduction: Reduction, *, deep: bool = False, most_
         before, problem = problem, contraction.result
         if not contraction.merged and len(problem.cls) == len(before.cls):
             return problem
-        if len(before.cls) > DEEP_WAYS[0] and len(problem.cls) > most_left * len(before.cls):
+        is_enough = len(before.cls) > DEEP_WAYS[0] and len(problem.cls) > most_left * len(before.cls)
+        if is_enough and NEVER not in problem.guard:
             return problem
 
 

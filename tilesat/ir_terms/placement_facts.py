@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from itertools import permutations
 from typing import Any
 
 from tilesat.ir.hardware import Hardware, move_edges
@@ -399,12 +398,8 @@ class PlacementCollector:
         self._add("accepts", site, slot, sum(1 << number for number in numbers))
         for number in numbers:
             self._add("accepts-space", site, slot, number)
-        if not copyable:
-            return
-        self._add("copy-layout", site, slot, self._wanted_layout(site, slot, name))
-        for pair in permutations(spaces, 2) if len(spaces) > 1 else ():
-            if pair[1] in _STOPS and pair in self._move_edges:
-                self._add("accepts-both", site, slot, *map(SPACE_NUMBERS.__getitem__, pair))
+        if copyable:
+            self._add("copy-layout", site, slot, self._wanted_layout(site, slot, name))
 
     def _wanted_layout(self, site: int, slot: int, name: str) -> int:
         """Row-major where the operand's copy is row-major now, or where the backend wants it."""

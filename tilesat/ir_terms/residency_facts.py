@@ -156,7 +156,7 @@ class ResidencyCollector:
             call = called(stmt)
             if not isinstance(call, OpCall):
                 continue
-            passed_on = len(list(names_in(call.args[0]))) if call.op in _PASSES_ON else 0
+            passed_on = sum(len(list(names_in(arg))) for arg in call.args[:1]) if call.op in _PASSES_ON else 0
             names = dict.fromkeys(reads(stmt)[passed_on:])
             if isinstance(stmt, Assign) and stmt.type is not None:
                 names.update(dict.fromkeys(names_in_type(stmt.type)))

@@ -43,6 +43,17 @@ RULES: tuple[Rule, ...] = (
         "INF-P2-01",
     ),
     _rule(
+        "choice-of-spaces",
+        OPERANDS,
+        "an operand that may read a copy can go from a space that its slot accepts to another one",
+        """
+        (rule ((accepts-space site k s) (accepts-space site k t) (move-edge s t) (stop t) (!= s t)
+               (copy-layout site k l))
+              ((accepts-both site k s t)))
+        """,
+        phase="contents",
+    ),
+    _rule(
         "take-copy-elsewhere",
         OPERANDS,
         "or, though its slot accepts where it is, a copy in another space that the slot accepts as well",

@@ -108,9 +108,7 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("operand-at", (S, N, V, N), SEED, "site that stays, slot, tile it reads, version"),
     Relation("accepts", (S, N, N), SEED, "site, slot, bit set of the spaces it accepts"),
     Relation("accepts-space", (S, N, N), SEED, "the same, space by space"),
-    Relation(
-        "accepts-both", (S, N, N, N), SEED, "site, slot that may read a copy, two spaces it accepts, a move apart"
-    ),
+    Relation("accepts-both", (S, N, N, N), DERIVED, "site, slot, two spaces it accepts, the second a move away"),
     Relation("copy-layout", (S, N, N), SEED, "site, slot that may read a copy, layout of that (1: row-major)"),
     Relation("flow-at", (S, N, V, N), SEED, "site, slot, tile that flows into a carried slot or if result, version"),
     Relation("slot-of", (V, S, N), SEED, "iter-arg or result, structure site, position"),
@@ -134,7 +132,9 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("view-anywhere", (S,), SEED, "site of a view that every space has"),
     Relation("view-only", (S, N), SEED, "site of a view that does not, a space that has it"),
     Relation("plain-view", (S,), SEED, "site of a view that is row-major whatever it looks at"),
-    Relation("lookable", (S, N), SEED, "site of a view, space in which it can look at a copy"),
+    Relation(
+        "lookable", (S, N), SEED, "site of a view, space in which it can look at a copy; known before phase placement"
+    ),
     # Equal loads.
     Relation("load-at", (S, V, M, M), SEED, "load whose result nobody writes: site, result, versions of memory"),
     Relation("loads", ("Exprs", T, S, V), DERIVED, "arguments, keywords, site and result of a load"),
