@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,8 +11,10 @@ from hypothesis import strategies as st
 import tilesat
 from tests.inference.texts import function, program
 from tilesat.ir_terms import session as module
-from tilesat.ir_terms.egraph import EGraph
+from tilesat.ir_terms.egraph import LISTENER, EGraph
 from tilesat.ir_terms.session import Encoded, Session, Syntax, encode_function
+from tilesat.lab.generate import random_program
+from tilesat.lab.scale import loop_nest
 from tilesat.rules.catalogue import preset
 from tilesat.rules.loading import unvouched
 from tilesat.rules.rule import Rule, RuleSet
@@ -113,6 +117,26 @@ def test_rules_that_cannot_fire_stay_outside_until_a_function_needs_them() -> No
     assert session.graph is first
     assert before < session._commands
     assert any("(relation iter-arg" in command for command in session._commands)
+
+
+def test_phases_that_run_in_turn_end_when_there_is_nothing_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They end after a turn in which no rule found anything for one that had run before it."""
+    turns: list[int] = []
+    real = Session.saturate_together
+
+    def run(self: Session, *phases: str, what: str) -> None:
+        reports: list[Any] = []
+        token = LISTENER.set(reports.extend)
+        real(self, *phases, what=what)
+        LISTENER.reset(token)
+        turns.append(len(reports))
+        (more,) = self.graph.run(f"(run-schedule {self._program.schedule(*phases)})", what=what)
+        assert not more.report.updated
+
+    monkeypatch.setattr(Session, "saturate_together", run)
+    for program_ in (loop_nest(200), *map(random_program, range(25))):
+        tilesat.infer_tile_memory_space(program_, rules="reference", hardware="910b")
+    assert {1, 2, 3} <= set(turns)
 
 
 def test_orchestration_has_no_terms() -> None:

@@ -80,3 +80,13 @@ def test_phases_are_cut(stage: str) -> None:
         names = [name for name in program.rulesets(rule.phase) if rule.text(name) in program.text]
         assert len(names) == 1
         assert f"{names[0]})" in program.schedule(rule.phase)
+
+
+def test_what_feeds_rules_of_an_earlier_phase_is_known() -> None:
+    """A call that is rewritten while structures are looked at is resolved anew."""
+    program = preset("reference").stage_program("inference")
+    back = program.feeding_back(("resolve", "structure"))
+    assert {"rehome-written", "split-accumulate"} <= back
+    assert back < {rule.label for rule in program.rules if rule.phase == "structure"}
+    assert program.feeding_back(("resolve",)) == frozenset()
+    assert program.feeding_back(("structure", "resolve")) > {"inherit-input"}

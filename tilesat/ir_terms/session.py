@@ -246,8 +246,13 @@ class Session:
         """Run ``phases`` in turn until none of them finds anything new."""
         if self._program.kept:
             saturate_together(self.graph, self._program.rulesets(*phases), self._program.kept, what)
-        else:
-            self.graph.run(f"(run-schedule (saturate {self._program.schedule(*phases)}))", what=what)
+            return
+        once = f"(run-schedule {self._program.schedule(*phases)})"
+        feeding_back = self._program.feeding_back(phases)
+        while True:
+            if feeding_back.isdisjoint(_matched(self.graph.run(once, what=what))):
+                # There is nothing new for what ran before.
+                return
 
     def tables(self) -> list[Tables]:
         """What can be read of each function that was entered last; it holds until rules are run again."""
@@ -300,6 +305,11 @@ class Session:
         self._clear()
         self._push()
         self.graph.enter(inputs)
+
+
+def _matched(outputs: Sequence[Any]) -> set[str]:
+    """The labels of the rules that found something, by the reports of a run."""
+    return {label for output in outputs for label, found in output.report.num_matches_per_rule.items() if found}
 
 
 def _size(rows: Rows) -> int:

@@ -132,10 +132,37 @@ class StageProgram:
         """The rulesets of ``phases``, in the order in which they run."""
         return [part.ruleset for phase in phases for part in self._parts[phase]]
 
+    def feeding_back(self, phases: tuple[str, ...]) -> frozenset[str]:
+        """Labels of the rules that may find something for others which run before them, as ``phases`` come in turn."""
+        known = self._feeding_back.get(phases)
+        if known is None:
+            parts = [part for phase in phases for part in self._parts[phase]]
+            found: set[str] = set()
+            needed: frozenset[str] = frozenset()
+            for part in parts:
+                earlier = needed
+                needed = needed.union(*(self._feeding(rule).needs for rule in part.rules))
+                # What runs in rounds has found all that it finds for itself.
+                needs = earlier if part.in_rounds else needed
+                found.update(rule.label for rule in part.rules if not needs.isdisjoint(self._feeding(rule).feeds))
+            known = self._feeding_back[phases] = frozenset(found)
+        return known
+
+    @cached_property
+    def _feeding_back(self) -> dict[tuple[str, ...], frozenset[str]]:
+        return {}
+
+    @cached_property
+    def _tables(self) -> frozenset[str]:
+        """Everything that has rows."""
+        return _TABLES.union(*map(names_in, self.declares))
+
+    def _feeding(self, rule: RuleText) -> Feeding:
+        return Feeding(rule.needs & self._tables, rule.makes, rule.unites)
+
     @cached_property
     def _parts(self) -> dict[str, list[_Part]]:
         """For each phase its rulesets, in the order in which they run."""
-        tables = _TABLES.union(*map(names_in, self.declares))
         found = {}
         for phase in self.phases:
             rules = [rule for rule in self.rules if rule.phase == phase]
@@ -143,7 +170,7 @@ class StageProgram:
                 # Rules that nobody has vouched for may feed each other through what they declare themselves.
                 cut = [Stratum(tuple(range(len(rules))), in_rounds=True)]
             else:
-                cut = strata([Feeding(rule.needs & tables, rule.makes, rule.unites) for rule in rules])
+                cut = strata([self._feeding(rule) for rule in rules])
             base = ruleset_of(phase)
             names = [base] if len(cut) == 1 else [f"{base}-{number}" for number in range(len(cut))]
             found[phase] = [
