@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tilesat
+from tests.bridge.asking import kernels
 from tilesat.bridge import bundles
 from tilesat.bridge.bundles import MOST_TOGETHER, bundled
 from tilesat.ir.hardware import CHIPS
@@ -19,7 +19,6 @@ from tilesat.ir_terms.columns import COLUMNS
 from tilesat.ir_terms.relations import BY_NAME
 from tilesat.ir_terms.relations.base import Column, Role, kind_of
 from tilesat.ir_terms.session import Session, encode_function
-from tilesat.lab.generate import random_program
 from tilesat.rules import sexpr
 from tilesat.rules.catalogue import options, preset
 from tilesat.rules.rule import STAGES, Rule
@@ -48,18 +47,6 @@ def test_there_are_names_for_so_many_members_only() -> None:
 
 
 # ------------------------------------------------------------------------------- each as if alone
-
-
-def kernels(seeds: Sequence[int]) -> Program:
-    """The kernels of generated programs as one program, each under a name of its own."""
-    given = [random_program(seed) for seed in seeds]
-    found = [function for program in given for function in program.functions if function.is_incore]
-    return replace(
-        given[0],
-        functions=tuple(replace(f, name=f"kernel{n}") for n, f in enumerate(found)),
-        dynamic_dims=tuple(dict.fromkeys(name for program in given for name in program.dynamic_dims)),
-        preamble=tuple(dict.fromkeys(line for program in given for line in program.preamble)),
-    )
 
 
 def outcome(program: Program, rules: str, chip: str) -> tuple[object, ...]:

@@ -15,32 +15,27 @@ import pytest
 from click.testing import CliRunner
 
 import tilesat
+from tests.bridge.asking import HEAD, JOBS, assert_same, dear, infer, watch_processes
 from tests.corpus import DATA, cases
 from tilesat import errors
-from tilesat.bridge import placing, processes, request, workers
+from tilesat.bridge import placing, processes, request
 from tilesat.bridge.decisions import Decision
-from tilesat.bridge.placing import Placed, PlacementStage, PlacementTask, SearchOptions
+from tilesat.bridge.placing import PlacementTask, SearchOptions
 from tilesat.bridge.processes import solve_in_processes
 from tilesat.bridge.request import Request
-from tilesat.bridge.residency import has_candidates
 from tilesat.bridge.sending import packed
-from tilesat.bridge.work import InferenceWork, KernelWork, PlacementWork, StageRules
+from tilesat.bridge.work import PlacementWork, StageRules
 from tilesat.bridge.workers import FEWEST_TASKS
 from tilesat.cli import main
-from tilesat.extract.cost import Cost, Traffic, cost_model
+from tilesat.extract.cost import Traffic, cost_model
 from tilesat.extract.transfer import Transfer
 from tilesat.ir.hardware import CHIPS
 from tilesat.ir.nodes import Function, Program
-from tilesat.ir_terms.residency_facts import is_load
 from tilesat.ir_terms.session import Clock, Syntax
-from tilesat.lab.config import ALL_FEATURES, GeneratorConfig
 from tilesat.lab.firing import firings
-from tilesat.lab.generate import random_program
 from tilesat.lab.scale import many_functions
 from tilesat.rules.catalogue import preset
-from tilesat.rules.rule import Rule, RuleSet
-
-JOBS = 2
+from tilesat.rules.rule import Rule
 
 
 @pytest.fixture(scope="module")
@@ -49,17 +44,6 @@ def many() -> Program:
     return many_functions(FEWEST_TASKS, 8, FEWEST_TASKS)
 
 
-SUM = """
-    @pl.function(type=pl.FunctionType.InCore)
-    def kernel{number}(
-        self, x: pl.Tensor[[{rows}, 128], pl.FP32], out: pl.Out[pl.Tensor[[{rows}, 128], pl.FP32]]
-    ) -> pl.Tensor[[{rows}, 128], pl.FP32]:
-        a = pl.load(x, [0, 0], [{rows}, 128])
-        b = pl.add(a, a)
-        out_0 = pl.store(b, [0, 0], out)
-        return out_0
-"""
-HEAD = "import pypto.language as pl\n\n@pl.program\nclass Sums:\n"
 UNKNOWN = (
     HEAD
     + """
@@ -75,17 +59,6 @@ UNKNOWN = (
 )
 
 
-@pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> Program:
-    """Four functions and one of them once more, for which other processes are asked all the same."""
-    monkeypatch.setattr(workers, "FEWEST_TASKS", 4)
-    return tilesat.parse(HEAD + "".join(SUM.format(number=n, rows=16 * (n % 4 + 1)) for n in range(5)))
-
-
-def infer(program: Program, jobs: int = JOBS, **more: Any) -> tilesat.PassResult:
-    return tilesat.infer_tile_memory_space(program, jobs=jobs, **{"rules": "optimal", "hardware": "910b", **more})
-
-
 def executor() -> Any:
     """What runs the processes that are kept."""
     return processes._kept[os.getpid()].executor
@@ -93,13 +66,6 @@ def executor() -> Any:
 
 def worker_ids() -> set[int]:
     return set(executor()._processes)
-
-
-def assert_same(one: tilesat.PassResult, other: tilesat.PassResult) -> None:
-    assert str(one.program) == str(other.program)
-    assert one.program == other.program
-    assert replace(one, timings={}) == replace(other, timings={})
-    assert set(one.timings) == set(other.timings)
 
 
 # ------------------------------------------------------------------------------- the same result
@@ -111,36 +77,6 @@ def test_the_result_is_that_of_one_process(many: Program, rules: str) -> None:
     together = infer(many, rules=rules)
     assert_same(together, infer(many, 1, rules=rules))
     assert together.decisions
-
-
-@pytest.fixture(scope="module")
-def mixed() -> Program:
-    """As many kernels of all kinds as other processes are worth; some load in loops, and one is there twice."""
-    kinds = GeneratorConfig(features=ALL_FEATURES - {"dynamic_dims"})
-    given = [random_program(seed, kinds) for seed in range(FEWEST_TASKS)]
-    found = [f for program in given for f in program.functions if f.is_incore]
-    named = [replace(f, name=f"kernel{n}") for n, f in enumerate([*found, found[1]])]
-    return replace(given[0], functions=tuple(named))
-
-
-def test_functions_are_placed_at_once_unless_a_load_may_leave_a_loop(
-    mixed: Program, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whether it may, only a look at the whole program tells."""
-    waiting: list[str] = []
-    real = processes.solve_in_processes
-
-    def solve(tasks: Any, work: Any, clock: Any, jobs: int, started: Any) -> Any:
-        if isinstance(work, PlacementWork):
-            waiting.extend(task.function.name for task in tasks)
-        return real(tasks, work, clock, jobs, started)
-
-    monkeypatch.setattr(processes, "solve_in_processes", solve)
-    monkeypatch.setattr(workers, "FEWEST_TASKS", 4)
-    assert_same(infer(mixed), infer(mixed, 1))
-    *different, _ = mixed.functions
-    assert waiting == [f.name for f in different if has_candidates(f, is_load)]
-    assert 0 < len(waiting) < len(different)
 
 
 def test_the_processes_stay_for_the_next_program(few: Program) -> None:
@@ -188,10 +124,6 @@ def test_who_looks_on_sees_everything(few: Program) -> None:
 def by_bytes(transfer: Transfer) -> float:
     """A function that other processes find by its name."""
     return float(transfer.bytes or 1)
-
-
-def dear(transfer: Transfer) -> float:
-    raise ValueError(f"{transfer.bytes} bytes are too dear")
 
 
 def test_a_cost_model_that_can_be_imported(few: Program) -> None:
@@ -269,68 +201,6 @@ def test_the_time_limit_is_one_for_all_processes() -> None:
         with work.opened(clock) as solve:
             left = solve.__self__._deadline - time.monotonic()  # type: ignore[attr-defined]
         assert most - 20.0 < left <= most
-
-
-def kernel_work(rules: RuleSet, cost: Cost = "moves", **options: Any) -> KernelWork:
-    """What other processes do to kernels, as one of them has it."""
-    clock, chip = Clock(), CHIPS["910b"]
-    inference = InferenceWork(StageRules.of(rules, "inference", clock), chip)
-    search = SearchOptions(**options)
-    placement = PlacementWork(StageRules.of(rules, "placement", clock), chip, cost, None, search)
-    return KernelWork(inference, placement, waits=None).sent().received()
-
-
-def test_the_time_limit_counts_what_a_process_spends_on_placements(few: Program) -> None:
-    """Neither its start, nor inference: nor would it if one came after the other."""
-    work = kernel_work(preset("optimal"), time_limit=50.0)
-    assert work.progress is not None
-    assert work.progress.left == 50.0
-    with work.opened(Clock()) as solve:
-        found = solve(few.functions)
-    assert all(one.placed is not None for one in found)
-    assert found[0].seconds == pytest.approx(50.0 - work.progress.left, abs=0.1)
-    assert [one.seconds for one in found[1:]] == [0.0] * (len(found) - 1)
-
-
-def test_what_is_placed_at_once_and_what_waits_share_a_time_limit(
-    mixed: Program, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    limits: list[float] = []
-    real = processes.solve_in_processes
-
-    def solve(tasks: Any, work: Any, clock: Any, jobs: int, started: Any) -> Any:
-        if isinstance(work, PlacementWork):
-            limits.append(work.options.time_limit)
-            return real(tasks, work, clock, jobs, started)
-        found = real(tasks, work, clock, jobs, started)
-        spent = sum(one.seconds for one in found)
-        assert spent > 0
-        found[0].seconds += 7.0 * JOBS - spent
-        return found
-
-    monkeypatch.setattr(processes, "solve_in_processes", solve)
-    monkeypatch.setattr(workers, "FEWEST_TASKS", 4)
-    infer(mixed, time_limit=20.0)
-    assert limits == [pytest.approx(13.0)]
-
-
-def test_a_process_in_which_a_placement_failed_leaves_the_others_alone(few: Program) -> None:
-    """Each would fail, one after the other, before anybody is told."""
-    work = kernel_work(preset("optimal"), dear)
-    tried: list[int] = []
-    real = PlacementStage.run
-
-    def run(self: PlacementStage, tasks: Sequence[PlacementTask]) -> list[Placed]:
-        tried.append(len(tasks))
-        return real(self, tasks)
-
-    with pytest.MonkeyPatch.context() as patch, work.opened(Clock()) as solve:
-        patch.setattr(PlacementStage, "run", run)
-        found = [one for function in few.functions for one in solve([function])]
-    assert tried == [1]
-    assert [one.placed for one in found] == [None] * len(few.functions)
-    assert work.progress is not None
-    assert work.progress.has_failed
 
 
 # ----------------------------------------------------------------------------------------- errors
@@ -469,13 +339,7 @@ def test_the_command_asks_for_processes(few: Program, tmp_path: Path, monkeypatc
     source = tmp_path / "many.py"
     source.write_text(str(few))
     asked: list[int] = []
-    real = processes.solve_in_processes
-
-    def solve(tasks: Any, work: Any, clock: Any, jobs: int, started: Any) -> Any:
-        asked.append(jobs)
-        return real(tasks, work, clock, jobs, started)
-
-    monkeypatch.setattr(processes, "solve_in_processes", solve)
+    watch_processes(monkeypatch, lambda one: asked.append(one.jobs))
     arguments = ["opt", str(source), "--rules", "optimal", "--hardware", "910b"]
     alone, together = (CliRunner().invoke(main, [*arguments, *more]) for more in ((), ("--jobs", str(JOBS))))
     assert together.exit_code == 0

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 
 from tilesat.ir.nodes import Assign, Function, OpCall
 
 
-def first_alike(functions: Sequence[Function], key: Callable[[int], Hashable]) -> list[int]:
-    """For each of ``functions`` the position of the first one whose ``key``, by position, is equal.
+def first_alike(functions: Sequence[Function], beside: Callable[[int], Hashable] = lambda number: ()) -> list[int]:
+    """For each of ``functions`` the position of the first one that differs from it in name only.
 
-    Keys hold whole functions, which take long to hash; only those of functions with equal outlines are asked for.
+    What ``beside`` says of the function at a position has to be equal as well. Whole functions take long to hash, so
+    only those with equal outlines are looked at.
     """
+
+    def key(number: int) -> Hashable:
+        return replace(functions[number], name=""), beside(number)
+
     outlines = [_outline(function) for function in functions]
     times = Counter(outlines)
     first: dict[Hashable, int] = {}

@@ -11,7 +11,7 @@ from tilesat.bridge.alike import first_alike
 from tilesat.bridge.collector import collector_paused
 from tilesat.bridge.decisions import Decision, current_decisions
 from tilesat.bridge.placing import OBSERVER, Placed, SearchOptions, placement_task
-from tilesat.bridge.residency import ResidencyPass, Standing, strip_marks
+from tilesat.bridge.residency import ResidencyPass, Standing, candidates, strip_marks
 from tilesat.bridge.waterfall import Step, waterfall
 from tilesat.bridge.work import InferenceWork, KernelWork, PlacementWork, StageRules
 from tilesat.bridge.workers import check_jobs, check_sendable, go_out, solve_each
@@ -22,7 +22,6 @@ from tilesat.ir.hardware import hardware as find_chip
 from tilesat.ir.nodes import Function, Program
 from tilesat.ir.verify import INPUT_PROPERTIES, OUTPUT_PROPERTIES, refuse, require, verify
 from tilesat.ir_terms.egraph import LISTENER
-from tilesat.ir_terms.residency_facts import is_load, is_mat_load
 from tilesat.ir_terms.session import Clock, Syntax
 from tilesat.rules.catalogue import allow, preset
 from tilesat.rules.levels import FAMILY as LEVELS
@@ -216,7 +215,7 @@ class _Pass:
         if not kernels:
             return program, [], []
         # Functions that differ in name only are solved once.
-        first = first_alike(kernels, lambda number: replace(kernels[number], name=""))
+        first = first_alike(kernels)
         tasks = [kernels[number] for number in sorted(set(first))]
 
         def started(function: Function) -> None:
@@ -248,9 +247,7 @@ class _Pass:
         inference = InferenceWork(StageRules.of(self.rules, "inference", self.clock), self.chip)
         if not self.places or self.options.explain or not go_out(kernels, self.jobs):
             return inference
-        waits = None
-        if self.rules.has_stage("residency"):
-            waits = is_load if self.levels else is_mat_load
+        waits = candidates(levels=self.levels) if self.rules.has_stage("residency") else None
         return KernelWork(inference, self._placement_work(self.rules, self.options), waits)
 
     def _placement_work(self, rules: RuleSet, options: SearchOptions) -> PlacementWork:
@@ -275,7 +272,7 @@ class _Pass:
             if self._is_open(after)
         }
         listed = list(tasks.values())
-        first = first_alike([task.function for task in listed], lambda number: listed[number].key)
+        first = first_alike([task.function for task in listed], lambda number: listed[number].given)
         distinct = sorted(set(first))
         solved: dict[int, Placed] = {}
         if distinct:

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Hashable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import compress
 
 from tilesat.bridge.decisions import Decision
@@ -73,9 +73,9 @@ class PlacementTask:
         return PlacementTask, (self.function, self.free, self.made, self.standing)
 
     @property
-    def key(self) -> Hashable:
-        """Equal for tasks that differ in the function's name only."""
-        return replace(self.function, name=""), self.free, self.made, tuple(self.standing.items())
+    def given(self) -> Hashable:
+        """What it says beside its function."""
+        return self.free, self.made, tuple(self.standing.items())
 
 
 def placement_task(

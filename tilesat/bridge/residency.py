@@ -41,6 +41,11 @@ class Residency:
     decisions: list[Decision]
 
 
+def candidates(*, levels: bool) -> Callable[[Stmt], bool]:
+    """Which loads the rules look at: all of them where those of family ``levels`` are there, else those into Mat."""
+    return is_load if levels else is_mat_load
+
+
 def has_candidates(function: Function, is_candidate: Callable[[Stmt], bool]) -> bool:
     """Whether a structure of ``function`` holds such a load."""
     return any(is_candidate(inner) for stmt in walk(function.body) for block in blocks(stmt) for inner in walk(block))
@@ -66,14 +71,14 @@ class ResidencyPass:
 
     def run(self, program: Program, done: Container[str] = ()) -> tuple[Program, list[Decision]]:
         """The program with stationary loads moved out of their loops, by one level; kernels ``done`` have none."""
-        is_candidate = is_load if self.levels else is_mat_load
+        is_candidate = candidates(levels=self.levels)
         open_kernels = [f for f in program.functions if f.is_incore and f.name not in done]
         kernels = [f for f in open_kernels if has_candidates(f, is_candidate)]
         if not kernels:
             return program, []
         start = time.perf_counter()
         # Functions that differ in name only are analysed once, and decided once per set of obstacles.
-        first = first_alike(kernels, lambda number: replace(kernels[number], name=""))
+        first = first_alike(kernels)
         keys = {f.name: key for f, key in zip(kernels, first, strict=True)}
         syntax = {key: Syntax.of(kernels[key]) for key in sorted(set(first))}
         obstacles = self._evidence(program, {name: _written(syntax[key].memory) for name, key in keys.items()})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tilesat.bridge.bundles import MOST_TOGETHER, let_go, solved
@@ -138,9 +138,9 @@ class PlacementWork:
 
 @dataclass(slots=True)
 class _Progress:
-    """How far one process has come: what is left of the time limit, in seconds, and whether a placement failed."""
+    """How far one process has come: seconds spent on placements, and whether one failed."""
 
-    left: float
+    spent: float = 0.0
     has_failed: bool = False
 
 
@@ -149,13 +149,19 @@ class KernelWork:
     """Inference and placement of functions in another process at one go: none has to travel in between.
 
     A function with statements that ``waits`` picks inside a loop or branch is not placed: a pass over the whole program
-    comes first. Nor are functions from the first on for which that fails: they will fail again, in their turn.
+    comes first. Nor are functions from the first on for which that fails: they will fail again, in their turn. The time
+    limit counts what the process spends on placements.
     """
 
     inference: InferenceWork
     placement: PlacementWork
     waits: Callable[[Stmt], bool] | None
-    progress: _Progress | None = None
+    progress: _Progress = field(default_factory=_Progress, compare=False)
+
+    @property
+    def left(self) -> float:
+        """Seconds of the time limit that are left to this process."""
+        return self.placement.options.time_limit - self.progress.spent
 
     @contextmanager
     def opened(self, clock: Clock) -> Iterator[Callable[[Sequence[Function]], list[Inferred]]]:
@@ -168,10 +174,12 @@ class KernelWork:
                 tasks = [placement_task(functions[number], found[number].function) for number in ready]
                 start = time.perf_counter()
                 placed = self._placed(tasks, clock)
+                seconds = time.perf_counter() - start
+                self.progress.spent += seconds
                 for number, one in zip(ready, placed, strict=bool(placed)):
                     found[number] = _settled(functions[number], found[number], one)
                 if placed:
-                    found[ready[0]].seconds = time.perf_counter() - start
+                    found[ready[0]].seconds = seconds
                 return found
 
             yield solve
@@ -181,19 +189,15 @@ class KernelWork:
 
     def _placed(self, tasks: Sequence[PlacementTask], clock: Clock) -> Sequence[Placed]:
         """All of ``tasks`` placed in the time that is left; none where one of them or one before has failed."""
-        progress = self.progress or _Progress(self.placement.options.time_limit)
-        if not tasks or progress.has_failed:
+        if not tasks or self.progress.has_failed:
             return ()
-        start = time.perf_counter()
         try:
-            with replace(self.placement, deadline=time.time() + progress.left).opened(clock) as place:
+            with replace(self.placement, deadline=time.time() + self.left).opened(clock) as place:
                 return solved(place, tasks)
         except TilesatError as error:
-            progress.has_failed = True
+            self.progress.has_failed = True
             let_go(error)
             return ()
-        finally:
-            progress.left -= time.perf_counter() - start
 
     def size(self, task: Function) -> int:
         """Its statements."""
@@ -204,9 +208,8 @@ class KernelWork:
         return replace(self, inference=self.inference.sent(), placement=self.placement.sent())
 
     def received(self) -> KernelWork:
-        """What the other process makes of it: the time limit counts what it spends on placements."""
-        progress = _Progress(self.placement.options.time_limit)
-        return replace(self, placement=self.placement.received(), progress=progress)
+        """What the other process makes of it."""
+        return replace(self, placement=self.placement.received())
 
 
 def _settled(before: Function, inferred: Inferred, placed: Placed) -> Inferred:

@@ -85,8 +85,8 @@ class Contraction:
 
     def _expansion(self, cls: int) -> Expansion | None:
         """What stands for ``cls``, ``None`` when it has to stay."""
+        stack = [cls]
         known = self._expansions
-        stack = [] if cls in known else [cls]
         while stack:
             top = stack[-1]
             if top in known:
@@ -114,9 +114,9 @@ class Contraction:
     def _expand(self, way: int) -> Expansion:
         """Children and cost of ``way`` when all skipped classes among its children are replaced."""
         children: dict[int, None] = {}
-        cost, known = self.problem.cost[way], self._expansions
+        cost = self.problem.cost[way]
         for child in self._asked[way]:
-            expansion = known[child] if child in known else self._expansion(child)
+            expansion = self._expansion(child)
             if expansion is None:
                 children[child] = None
             else:
@@ -179,10 +179,10 @@ class Contraction:
                 way_number[way] = len(new.cls)
                 new.ways[number[cls]].append(len(new.cls))
                 new.cls.append(number[cls])
-                new.children.append(tuple([number[child] for child in children]))
+                new.children.append(tuple(number[child] for child in children))
                 new.cost.append(cost)
-                new.guard.append(-1 if problem.guard[way] == -1 else self._guard(way))
-                group = -1 if problem.group[way] < 0 else self._group(way)
+                new.guard.append(self._guard(way))
+                group = self._group(way)
                 new.group.append(-1 if group < 0 else group_number[group])
                 new.weight.append(0 if group < 0 else problem.weight[way])
                 new.way_ids.append(problem.way_ids[way])

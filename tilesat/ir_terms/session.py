@@ -182,7 +182,7 @@ class Session:
         self._commands.update(new)
         self._declared |= frozenset(_DECLARED.findall(text))
         if not self._program.kept:
-            self.graph.run(f"(run-schedule {self._program.schedule(*self._program.phases)})", what=self._what)
+            self._run(self._program.phases, self._what)
 
     def enter(
         self,
@@ -240,19 +240,23 @@ class Session:
         if self._program.kept:
             self.graph.saturate(*self._program.rulesets(*phases), what=what)
         else:
-            self.graph.run(f"(run-schedule {self._program.schedule(*phases)})", what=what)
+            self._run(phases, what)
 
     def saturate_together(self, *phases: str, what: str) -> None:
         """Run ``phases`` in turn until none of them finds anything new."""
         if self._program.kept:
             saturate_together(self.graph, self._program.rulesets(*phases), self._program.kept, what)
             return
-        once = f"(run-schedule {self._program.schedule(*phases)})"
         feeding_back = self._program.feeding_back(phases)
         while True:
-            if feeding_back.isdisjoint(_matched(self.graph.run(once, what=what))):
+            if feeding_back.isdisjoint(self._run(phases, what)):
                 # There is nothing new for what ran before.
                 return
+
+    def _run(self, phases: tuple[str, ...], what: str) -> set[str]:
+        """Run ``phases``, one after the other; the labels of the rules that found something."""
+        outputs = self.graph.run(f"(run-schedule {self._program.schedule(*phases)})", what=what)
+        return {label for output in outputs for label, found in output.report.num_matches_per_rule.items() if found}
 
     def tables(self) -> list[Tables]:
         """What can be read of each function that was entered last; it holds until rules are run again."""
@@ -305,11 +309,6 @@ class Session:
         self._clear()
         self._push()
         self.graph.enter(inputs)
-
-
-def _matched(outputs: Sequence[Any]) -> set[str]:
-    """The labels of the rules that found something, by the reports of a run."""
-    return {label for output in outputs for label, found in output.report.num_matches_per_rule.items() if found}
 
 
 def _size(rows: Rows) -> int:
